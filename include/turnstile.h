@@ -652,7 +652,8 @@ TSL_API tsl_grammar *tsl_matcher_grammar(const tsl_matcher *matcher); /* borrowe
 /* Back to the beginning. The history is dropped. */
 TSL_API void tsl_matcher_reset(tsl_matcher *matcher);
 /* An independent copy with the same text behind it. Errors: NO_MEMORY. Cost: O(1), and a copy of
- * the rollback history: 4 bytes a token, at most TSL_MAX_ROLLBACK tokens. */
+ * the rollback history, 4 bytes a token, at most TSL_MAX_ROLLBACK tokens, and of the text: 4 bytes
+ * a token, and what was given as bytes. */
 TSL_API tsl_status tsl_matcher_fork(const tsl_matcher *matcher, tsl_matcher **out);
 
 /* Write the allowed tokens into `mask`: every word, padding bits 0. After the end no bit is set.
@@ -681,7 +682,8 @@ TSL_API tsl_status tsl_matcher_accept(tsl_matcher *matcher, tsl_token token);
 /* Advance by bytes, as if by tokens that spell them. For rollback they count as one token, and no
  * bytes as none. On TSL_REJECTED nothing has changed, and *accepted is the number of leading bytes
  * that could be accepted. `accepted` may be NULL.
- * Errors (no change): as tsl_matcher_accept. Limits of steps and time hold for each 4,096 bytes. */
+ * Errors (no change): as tsl_matcher_accept; LIMIT where `length` is 2^31 or more. Limits of steps
+ * and time hold for each 4,096 bytes. */
 TSL_API tsl_status tsl_matcher_accept_bytes(tsl_matcher *matcher, const void *bytes, size_t length,
                                             size_t *accepted);
 

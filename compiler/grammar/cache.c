@@ -22,7 +22,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/grammar/source.h"
-#include "runtime/matcher/grammar.h"
+#include "runtime/matcher/edition.h"
 #include "runtime/core/threads.h"
 #include "runtime/vocab/build.h"
 
@@ -138,6 +138,8 @@ static void measure(tsl_cache *c, entry *e) {
   e->used_up = tsl__grammar_used_up(e->grammar);
   uint64_t now = sizeof *e + e->key.cap + tsl__grammar_memory(e->grammar);
   tsl__mutex_unlock(e->grammar->lock);
+  uint32_t unused = 0;
+  now += tsl__editions_memory(e->grammar, &unused);
   c->stats.bytes += now - e->bytes;
   e->bytes = now;
 }

@@ -28,6 +28,7 @@
 #include "compiler/lark/lark.h"
 #include "compiler/regex/regex.h"
 #include "compiler/schema/schema.h"
+#include "compiler/grammar/anew.h"
 #include "compiler/grammar/base_layer.h"
 #include "compiler/grammar/guidance.h"
 #include "compiler/tools/tools.h"
@@ -64,6 +65,14 @@ static tsl_status close_layer(tsl_vocab *vocab, tsl__space *space, tsl__exprs *x
   return tsl__grammar_make(vocab, space, tsl__state_of(space, root), report, out, error);
 }
 
+/* The same, and what it was compiled from is kept. */
+static tsl_status close_source(tsl_vocab *vocab, tsl__space *space, tsl__exprs *x,
+                               tsl_status status, tsl__expr root, const tsl_source *source,
+                               tsl_grammar **out, tsl_error *error) {
+  status = close_layer(vocab, space, x, status, root, "[]", out, error);
+  return status == TSL_OK ? tsl__anew_source(out, source, error) : status;
+}
+
 static tsl_status unknown_option(tsl_error *error) {
   return tsl__fail(
       error, TSL_ERR_ARGUMENT,
@@ -88,7 +97,12 @@ tsl_status tsl_grammar_json_schema(tsl_vocab *vocab, const char *schema, size_t 
   (*out)->describe = tsl__schema_report;
   (*out)->described = result.schema;
   tsl__grammar_born(*out);
-  return TSL_OK;
+  const tsl_source source = {.kind = TSL_SOURCE_JSON_SCHEMA,
+                             .text = schema,
+                             .length = length,
+                             .schema = options,
+                             .limits = limits};
+  return tsl__anew_source(out, &source, error);
 }
 
 tsl_status tsl_grammar_regex(tsl_vocab *vocab, const char *pattern, size_t length,
@@ -107,7 +121,12 @@ tsl_status tsl_grammar_regex(tsl_vocab *vocab, const char *pattern, size_t lengt
   tsl_status status = open_layer(vocab, TSL_SPELLING_PLAIN, limits, &space, &x, error);
   if (status != TSL_OK) return status;
   status = tsl__regex_compile(x, pattern, length, &flags, &root, error);
-  return close_layer(vocab, space, x, status, root, "[]", out, error);
+  const tsl_source source = {.kind = TSL_SOURCE_REGEX,
+                             .text = pattern,
+                             .length = length,
+                             .regex = options,
+                             .limits = limits};
+  return close_source(vocab, space, x, status, root, &source, out, error);
 }
 
 tsl_status tsl_grammar_gbnf(tsl_vocab *vocab, const char *text, size_t length,
@@ -121,7 +140,9 @@ tsl_status tsl_grammar_gbnf(tsl_vocab *vocab, const char *text, size_t length,
   tsl_status status = open_layer(vocab, TSL_SPELLING_PLAIN, limits, &space, &x, error);
   if (status != TSL_OK) return status;
   status = tsl__gbnf_compile(x, vocab, text, length, root_name, max_depth, &root, error);
-  return close_layer(vocab, space, x, status, root, "[]", out, error);
+  const tsl_source source = {
+      .kind = TSL_SOURCE_GBNF, .text = text, .length = length, .root = root_name, .limits = limits};
+  return close_source(vocab, space, x, status, root, &source, out, error);
 }
 
 /* The quotas of a grammar, or of a view, whose front end is known. Needs the lock if others use its
@@ -198,10 +219,11 @@ static tsl__expr add_mark(void *ctx, tsl__exprs *x, const tsl__lark_mark *mark, 
 /* close_layer, and what its marks are for. */
 static tsl_status close_marked(const marking *m, tsl_vocab *vocab, tsl__space *space, tsl__exprs *x,
                                tsl_status status, tsl__expr root, const char *report,
-                               tsl_grammar **out, tsl_error *error) {
+                               const tsl_source *source, tsl_grammar **out, tsl_error *error) {
   tsl__tagged *tagged = m->marks && status == TSL_OK ? tsl__marks_finish(m->marks) : NULL;
   status = close_layer(vocab, space, x, status, root, report, out, error);
-  return status == TSL_OK && m->marks ? finish_or_drop(out, tagged, error) : status;
+  if (status == TSL_OK && m->marks) status = finish_or_drop(out, tagged, error);
+  return status == TSL_OK ? tsl__anew_source(out, source, error) : status;
 }
 
 tsl_status tsl_grammar_lark(tsl_vocab *vocab, const char *text, size_t length,
@@ -227,7 +249,9 @@ tsl_status tsl_grammar_lark(tsl_vocab *vocab, const char *text, size_t length,
   tsl_status status = open_layer(vocab, TSL_SPELLING_PLAIN, limits, &space, &x, error);
   if (status != TSL_OK) return status;
   status = tsl__lark_compile(x, vocab, text, length, &o, &root, error);
-  return close_marked(&m, vocab, space, x, status, root, report, out, error);
+  const tsl_source source = {
+      .kind = TSL_SOURCE_LARK, .text = text, .length = length, .lark = options, .limits = limits};
+  return close_marked(&m, vocab, space, x, status, root, report, &source, out, error);
 }
 
 tsl_status tsl_grammar_ebnf(tsl_vocab *vocab, const char *text, size_t length,
@@ -247,7 +271,9 @@ tsl_status tsl_grammar_ebnf(tsl_vocab *vocab, const char *text, size_t length,
   tsl_status status = open_layer(vocab, TSL_SPELLING_PLAIN, limits, &space, &x, error);
   if (status != TSL_OK) return status;
   status = tsl__ebnf_compile(x, vocab, text, length, &o, &root, error);
-  return close_marked(&m, vocab, space, x, status, root, report, out, error);
+  const tsl_source source = {
+      .kind = TSL_SOURCE_EBNF, .text = text, .length = length, .root = root_name, .limits = limits};
+  return close_marked(&m, vocab, space, x, status, root, report, &source, out, error);
 }
 
 tsl_status tsl_grammar_abnf(tsl_vocab *vocab, const char *text, size_t length,
@@ -261,7 +287,9 @@ tsl_status tsl_grammar_abnf(tsl_vocab *vocab, const char *text, size_t length,
   if (status != TSL_OK) return status;
   status =
       tsl__abnf_compile(x, text, length, root_name, limits ? limits->max_depth : 0, &root, error);
-  return close_layer(vocab, space, x, status, root, "[]", out, error);
+  const tsl_source source = {
+      .kind = TSL_SOURCE_ABNF, .text = text, .length = length, .root = root_name, .limits = limits};
+  return close_source(vocab, space, x, status, root, &source, out, error);
 }
 
 /* ---- tags ------------------------------------------------------------------------------------ */
@@ -394,7 +422,8 @@ static tsl_status grammar_tags(const tags_job *r, const char *json, size_t lengt
       parse_tags(&t, json, length, r->limits) ? tsl__tags_read(&t, t.root) : NULL;
   tsl_status status = root ? compile_tags(r, &t, root, t.root, out, error) : t.status;
   tsl__tags_free(&t);
-  return status;
+  return status == TSL_OK ? tsl__anew_tags(out, json, length, r->schema, NULL, r->limits, error)
+                          : status;
 }
 
 tsl_status tsl_grammar_tags(tsl_vocab *vocab, const char *json, size_t length,
@@ -433,7 +462,9 @@ tsl_status tsl_grammar_tools(tsl_vocab *vocab, const char *json, size_t length,
                           out, error)
            : t.status;
   tsl__tags_free(&t);
-  return status;
+  return status == TSL_OK
+             ? tsl__anew_tags(out, json, length, options->schema, options, limits, error)
+             : status;
 }
 
 tsl_status tsl_tools_write(tsl_vocab *vocab, const char *request, size_t length,

@@ -18,6 +18,8 @@
 
 #include "runtime/decode/model.h"
 #include "runtime/decode/plan.h"
+#include "runtime/matcher/edition.h"
+#include "runtime/matcher/generation.h"
 #include "runtime/position/carry.h"
 
 #define CONTENT_MIN 65 /* bytes that may follow: then a text is in free content */
@@ -60,15 +62,21 @@ void tsl_budget_free(tsl_budget *b) {
 
 /* A matcher as the budget asks about it: plans are numbers of positions in the tables of one
  * generation (runtime/matcher/generation.h), and a matcher may have moved on to newer ones. Then
- * its position, and the one before, are carried back to where the plans are. */
+ * its position, and the one before, are carried back to where the plans are. Between editions
+ * (runtime/matcher/edition.h) nothing is carried: the plans are made anew. A matcher whose edition
+ * is left cannot move in a question. So another one with the same text does. */
 typedef struct question {
   tsl_matcher there;
   tsl__stack before;
+  tsl_matcher *like; /* NULL: none was needed */
 } question;
 
 static bool ours(const tsl_budget *b, const tsl_matcher *m) {
-  return b && m && b->planner.grammar->whole == m->grammar->whole;
+  return b && m && b->planner.grammar->whole->origin == m->grammar->whole->origin;
 }
+
+/* The question is over. */
+static void answered(question *a) { tsl_matcher_free(a->like); }
 
 /* Needs the lock. */
 static tsl_status carry_back(const tsl_budget *b, const tsl_matcher *m, question *a) {
@@ -87,8 +95,33 @@ static tsl_status carry_back(const tsl_budget *b, const tsl_matcher *m, question
   return TSL_OK;
 }
 
-/* *m becomes the matcher to ask about. */
-static tsl_status ask_about(const tsl_budget *b, const tsl_matcher **m, question *a) {
+/* Plans from here on are those of the matcher's tables. */
+static void plan_anew(tsl_budget *b, const tsl_matcher *m) {
+  tsl_allocator a = b->planner.alloc;
+  tsl__pool_free(&b->worsts, &a);
+  tsl__index_free(&b->worst_index, &a);
+  tsl__planner_free(&b->planner);
+  tsl__planner_init(&b->planner, m->grammar, &a);
+}
+
+/* The same text in the newest edition, where that of a matcher is left. */
+static tsl_status go_along(const tsl_matcher **m, question *a) {
+  if (!tsl__is_left((*m)->grammar->tables->first) || !(*m)->rereads) return TSL_OK;
+  tsl_status status = tsl_matcher_fork(*m, &a->like);
+  if (status != TSL_OK) return status;
+  tsl__matcher_move(a->like);
+  *m = a->like;
+  return TSL_OK;
+}
+
+/* *m becomes the matcher to ask about; `answered` ends it, also on failure. */
+static tsl_status ask_about(tsl_budget *b, const tsl_matcher **m, question *a) {
+  a->like = NULL;
+  if (b->planner.grammar == (*m)->grammar && !tsl__is_left(b->planner.grammar->tables->first))
+    return TSL_OK;
+  tsl_status went = go_along(m, a);
+  if (went != TSL_OK) return went;
+  if (b->planner.grammar->whole != (*m)->grammar->whole) plan_anew(b, *m);
   if (b->planner.grammar == (*m)->grammar) return TSL_OK;
   tsl__grammar_lock(b->planner.grammar);
   tsl_status status = carry_back(b, *m, a), failed = tsl__grammar_unlock(b->planner.grammar);
@@ -98,12 +131,7 @@ static tsl_status ask_about(const tsl_budget *b, const tsl_matcher **m, question
 
 /* A text begins: where the tables of the plans are left by all others, plans are made anew. */
 static void begin_anew(tsl_budget *b, const tsl_matcher *m) {
-  tsl_allocator a = b->planner.alloc;
-  if (!atomic_load_explicit(&b->planner.grammar->space->left, memory_order_relaxed)) return;
-  tsl__pool_free(&b->worsts, &a);
-  tsl__index_free(&b->worst_index, &a);
-  tsl__planner_free(&b->planner);
-  tsl__planner_init(&b->planner, m->grammar, &a);
+  if (atomic_load_explicit(&b->planner.grammar->space->left, memory_order_relaxed)) plan_anew(b, m);
 }
 
 /* How a text ends then depends on each character of an item, while tokens that leave the frames as
@@ -128,19 +156,9 @@ static tsl_status too_small(tsl_error *error, const tsl__plan *plan, bool proven
                    (unsigned long long)max_tokens, proven ? "" : " that was found", plan->tokens);
 }
 
-tsl_status tsl_budget_start(tsl_budget *b, const tsl_matcher *m, uint64_t max_tokens,
-                            tsl_error *error) {
-  if (!ours(b, m))
-    return tsl__fail(error, TSL_ERR_ARGUMENT, "the matcher is not one of the budget's grammar");
-  if (must_repeat(b))
-    return tsl__fail(error, TSL_ERR_UNSUPPORTED,
-                     "a budget where uniqueItems stands under a negation");
-  if (m->terminated) return TSL_OK;
+static tsl_status start(tsl_budget *b, const tsl_matcher *m, uint64_t max_tokens,
+                        tsl_error *error) {
   bool proven;
-  question a;
-  begin_anew(b, m);
-  tsl_status asking = ask_about(b, &m, &a);
-  if (asking != TSL_OK) return tsl__fail(error, asking, "%s", tsl_status_name(asking));
   tsl__space *space = tsl__grammar_lock(m->grammar);
   const tsl__plan *plan = tsl__planner_within(&b->planner, m->at, max_tokens, &proven);
   const char *why = space->why;
@@ -149,16 +167,27 @@ tsl_status tsl_budget_start(tsl_budget *b, const tsl_matcher *m, uint64_t max_to
   return plan->tokens <= max_tokens ? TSL_OK : too_small(error, plan, proven, max_tokens);
 }
 
-#define COMPLETION_MAX (1u << 20) /* tokens that are followed */
-
-tsl_status tsl_budget_completion(tsl_budget *b, const tsl_matcher *m, tsl_token *tokens,
-                                 size_t capacity, size_t *count) {
-  if (!ours(b, m) || !count || (capacity && !tokens)) return TSL_ERR_ARGUMENT;
-  *count = 0;
+tsl_status tsl_budget_start(tsl_budget *b, const tsl_matcher *m, uint64_t max_tokens,
+                            tsl_error *error) {
+  if (!ours(b, m))
+    return tsl__fail(error, TSL_ERR_ARGUMENT, "the matcher is not one of the budget's grammar");
+  if (must_repeat(b))
+    return tsl__fail(error, TSL_ERR_UNSUPPORTED,
+                     "a budget where uniqueItems stands under a negation");
   if (m->terminated) return TSL_OK;
   question a;
-  tsl_status asking = ask_about(b, &m, &a);
-  if (asking != TSL_OK) return asking;
+  begin_anew(b, m);
+  tsl_status status = ask_about(b, &m, &a);
+  status = status == TSL_OK ? start(b, m, max_tokens, error)
+                            : tsl__fail(error, status, "%s", tsl_status_name(status));
+  answered(&a);
+  return status;
+}
+
+#define COMPLETION_MAX (1u << 20) /* tokens that are followed */
+
+static tsl_status completion(tsl_budget *b, const tsl_matcher *m, tsl_token *tokens,
+                             size_t capacity, size_t *count) {
   tsl__space *space = tsl__grammar_lock(m->grammar);
   const tsl__plan *plan = tsl__planner_plan(&b->planner, m->at);
   tsl__stack at = m->at;
@@ -179,6 +208,18 @@ tsl_status tsl_budget_completion(tsl_budget *b, const tsl_matcher *m, tsl_token 
   if (none) return TSL_ERR_LIMIT;
   *count = (size_t)total;
   return TSL_OK;
+}
+
+tsl_status tsl_budget_completion(tsl_budget *b, const tsl_matcher *m, tsl_token *tokens,
+                                 size_t capacity, size_t *count) {
+  if (!ours(b, m) || !count || (capacity && !tokens)) return TSL_ERR_ARGUMENT;
+  *count = 0;
+  if (m->terminated) return TSL_OK;
+  question a;
+  tsl_status status = ask_about(b, &m, &a);
+  if (status == TSL_OK) status = completion(b, m, tokens, capacity, count);
+  answered(&a);
+  return status;
 }
 
 /* The position before the last token led here by landings that forgot something: their plans are
@@ -338,17 +379,8 @@ static bool fits_itself(restriction *r, tsl__stack to, tsl__later_names names, b
 
 /* ---- one token ------------------------------------------------------------------------------- */
 
-tsl_status tsl_budget_allows(tsl_budget *b, const tsl_matcher *m, uint64_t left, tsl_token token) {
-  if (!ours(b, m)) return TSL_ERR_ARGUMENT;
-  if (must_repeat(b)) return TSL_ERR_UNSUPPORTED;
-  const tsl_vocab *v = m->grammar->vocab;
-  if (token >= v->size) return token < v->logits_width ? TSL_REJECTED : TSL_ERR_ARGUMENT;
-  if (m->terminated) return TSL_REJECTED;
-  if (tsl_vocab_is_eog(v, token)) return tsl_matcher_is_complete(m) ? TSL_OK : TSL_REJECTED;
+static tsl_status allows(tsl_budget *b, const tsl_matcher *m, uint64_t left, tsl_token token) {
   tsl__stack to = 0;
-  question a;
-  tsl_status asking = ask_about(b, &m, &a);
-  if (asking != TSL_OK) return asking;
   uint32_t counted = m->counted;
   tsl_status status =
       left ? tsl__grammar_lead_counted(m->grammar, m->at, token, &to, &counted) : TSL_OK;
@@ -362,6 +394,20 @@ tsl_status tsl_budget_allows(tsl_budget *b, const tsl_matcher *m, uint64_t left,
   status = tsl__grammar_unlock(m->grammar);
   restriction_free(&r);
   return status != TSL_OK ? status : may ? TSL_OK : TSL_REJECTED;
+}
+
+tsl_status tsl_budget_allows(tsl_budget *b, const tsl_matcher *m, uint64_t left, tsl_token token) {
+  if (!ours(b, m)) return TSL_ERR_ARGUMENT;
+  if (must_repeat(b)) return TSL_ERR_UNSUPPORTED;
+  const tsl_vocab *v = m->grammar->vocab;
+  if (token >= v->size) return token < v->logits_width ? TSL_REJECTED : TSL_ERR_ARGUMENT;
+  if (m->terminated) return TSL_REJECTED;
+  if (tsl_vocab_is_eog(v, token)) return tsl_matcher_is_complete(m) ? TSL_OK : TSL_REJECTED;
+  question a;
+  tsl_status status = ask_about(b, &m, &a);
+  if (status == TSL_OK) status = allows(b, m, left, token);
+  answered(&a);
+  return status;
 }
 
 /* ---- masks ----------------------------------------------------------------------------------- */
@@ -416,6 +462,17 @@ static tsl_status restrict_mask(tsl_budget *b, const tsl_matcher *m, uint64_t le
   return status;
 }
 
+static tsl_status write_mask(tsl_budget *b, const tsl_matcher *m, uint64_t left, uint32_t *mask) {
+  const tsl__mask_rec *plain;
+  tsl_status status = tsl__grammar_mask(m->grammar, m->at, &plain);
+  if (status != TSL_OK) return status;
+  tsl__mask_write(m->space, plain, mask);
+  status = restrict_mask(b, m, left, mask);
+  if (status == TSL_OK && tsl__quota_finishing(m->grammar, m->at, m->counted))
+    tsl__quota_finishers(m->grammar, mask);
+  return status;
+}
+
 tsl_status tsl_budget_mask(tsl_budget *b, const tsl_matcher *m, uint64_t left, uint32_t *mask) {
   if (!ours(b, m) || !mask) return TSL_ERR_ARGUMENT;
   if (must_repeat(b)) return TSL_ERR_UNSUPPORTED;
@@ -426,15 +483,10 @@ tsl_status tsl_budget_mask(tsl_budget *b, const tsl_matcher *m, uint64_t left, u
       mask[v->eog[i] >> 5] |= 1u << (v->eog[i] & 31);
     return TSL_OK;
   }
-  const tsl__mask_rec *plain;
   question a;
   tsl_status status = ask_about(b, &m, &a);
-  if (status == TSL_OK) status = tsl__grammar_mask(m->grammar, m->at, &plain);
-  if (status != TSL_OK) return status;
-  tsl__mask_write(m->space, plain, mask);
-  status = restrict_mask(b, m, left, mask);
-  if (status == TSL_OK && tsl__quota_finishing(m->grammar, m->at, m->counted))
-    tsl__quota_finishers(m->grammar, mask);
+  if (status == TSL_OK) status = write_mask(b, m, left, mask);
+  answered(&a);
   return status;
 }
 
@@ -462,15 +514,8 @@ static unsigned bytes_count(const tsl__bytes *s) {
   return n;
 }
 
-tsl_status tsl_budget_wind_down(tsl_budget *b, const tsl_matcher *m, uint64_t left, uint64_t soft,
-                                float bias, float *logits) {
-  if (!ours(b, m) || !logits || !(bias >= -FLT_MAX && bias <= FLT_MAX)) return TSL_ERR_ARGUMENT;
-  if (m->terminated || left > soft || left == 0) return TSL_OK;
-  question a;
-  tsl_status asking = ask_about(b, &m, &a);
-  if (asking != TSL_OK) return asking;
+static tsl_status wind_down(tsl_budget *b, const tsl_matcher *m, float added, float *logits) {
   const tsl_vocab *v = m->grammar->vocab;
-  const float added = bias * ((float)(soft - left + 1) / (float)soft);
   tsl__bytes next;
   tsl__space *space = tsl__grammar_lock(m->grammar);
   winding w = {.budget = b};
@@ -487,5 +532,17 @@ tsl_status tsl_budget_wind_down(tsl_budget *b, const tsl_matcher *m, uint64_t le
        i++)
     logits[v->eog[i]] += added;
   tsl__vec_free(&b->planner.alloc, &w.nearer);
+  return status;
+}
+
+tsl_status tsl_budget_wind_down(tsl_budget *b, const tsl_matcher *m, uint64_t left, uint64_t soft,
+                                float bias, float *logits) {
+  if (!ours(b, m) || !logits || !(bias >= -FLT_MAX && bias <= FLT_MAX)) return TSL_ERR_ARGUMENT;
+  if (m->terminated || left > soft || left == 0) return TSL_OK;
+  question a;
+  tsl_status status = ask_about(b, &m, &a);
+  if (status == TSL_OK)
+    status = wind_down(b, m, bias * ((float)(soft - left + 1) / (float)soft), logits);
+  answered(&a);
   return status;
 }

@@ -3,6 +3,7 @@
  */
 #include "runtime/matcher/generation.h"
 
+#include "runtime/matcher/edition.h"
 #include "runtime/position/carry.h"
 
 /* ---- how full tables are --------------------------------------------------------------------- */
@@ -40,10 +41,10 @@ void tsl__grammar_born(tsl_grammar *g) {
 bool tsl__grammar_used_up(const tsl_grammar *g) {
   const tsl__tables *first = g->tables->first;
   uint64_t now = tsl__space_memory(first->space) - tsl__space_own_memory(first->space);
-  return now > 2 * first->compiled + SHARES_OF_EXPRESSIONS * first->share;
+  return tsl__is_crowded(first) || now > 2 * first->compiled + SHARES_OF_EXPRESSIONS * first->share;
 }
 
-void tsl__tables_look(tsl__tables *t) {
+static void look_at_space(tsl__tables *t) {
   uint64_t own = tsl__space_own_memory(t->space), used = own > t->born ? own - t->born : 0;
   if (used < t->share) {
     look_after(t, t->share - used);
@@ -56,6 +57,11 @@ void tsl__tables_look(tsl__tables *t) {
   }
   atomic_store_explicit(&t->space->left, true, memory_order_relaxed);
   t->space->work.full_at = UINT64_MAX;
+}
+
+void tsl__tables_look(tsl__tables *t) {
+  if (t->space->arena.total >= t->space->work.full_at) look_at_space(t);
+  tsl__expressions_look(t->first);
 }
 
 uint64_t tsl__grammar_memory(const tsl_grammar *g) {
@@ -212,9 +218,15 @@ void tsl__views_free(tsl_grammar *whole) {
   tsl__mutex_free(&whole->door);
 }
 
-void tsl_grammar_retain(tsl_grammar *g) {
+static void add_reference(tsl_grammar *g) {
   atomic_fetch_add_explicit(&g->references, 1, memory_order_relaxed);
-  if (g->whole != g) atomic_fetch_add_explicit(&g->whole->references, 1, memory_order_relaxed);
+}
+
+void tsl_grammar_retain(tsl_grammar *g) {
+  tsl_grammar *whole = g->whole;
+  add_reference(g);
+  if (whole != g) add_reference(whole);
+  if (whole->origin != whole) add_reference(whole->origin);
 }
 
 /* The newest view, if it is still good, retained. */
@@ -253,12 +265,21 @@ static tsl_grammar *new_view(tsl_grammar *whole) {
   return v;
 }
 
-tsl_grammar *tsl__grammar_now(tsl_grammar *g) {
-  tsl_grammar *whole = g->whole, *v = whole;
+/* The newest view of an edition, retained. */
+static tsl_grammar *view_now(tsl_grammar *whole) {
+  tsl_grammar *v = whole;
   if (!is_closed(whole->tables)) return tsl_grammar_retain(v), v;
   if ((v = good_view(whole, false)) || (v = new_view(whole)) || (v = good_view(whole, true)))
     return v;
   return tsl_grammar_retain(whole), whole;
+}
+
+tsl_grammar *tsl__grammar_now(tsl_grammar *g) {
+  tsl_grammar *origin = g->whole->origin;
+  if (TSL__LIKELY(!tsl__is_crowded(origin->tables->first))) return view_now(origin);
+  tsl_grammar *e = tsl__edition_now(origin), *v = view_now(e);
+  tsl_grammar_release(e);
+  return v;
 }
 
 /* A view over tables of its own, retained; NULL: there is none. Needs the lock. */
@@ -269,7 +290,7 @@ static tsl_grammar *view_alone(tsl_grammar *whole, tsl__tables **unused) {
   *unused = NULL;
   t->alone = true;
   atomic_store_explicit(&t->closed, true, memory_order_relaxed);
-  atomic_fetch_add_explicit(&whole->references, 1, memory_order_relaxed);
+  tsl_grammar_retain(whole);
   return v;
 }
 
@@ -322,7 +343,7 @@ static tsl_grammar *carry(const tsl_matcher *m, tsl_grammar *v, uint32_t *ring, 
     uint64_t need = tsl__space_own_memory(own->space);
     begin_to_fill(own->tables, need > share ? need : share);
   }
-  if (v->space->arena.total >= v->space->work.full_at) tsl__tables_look(v->tables);
+  tsl__tables_look(v->tables);
   tsl__mutex_unlock(whole->lock);
   if (unused) tsl__tables_release(unused, &whole->alloc);
   tsl_grammar *unneeded = fine && own ? v : own;
@@ -342,11 +363,13 @@ void tsl__matcher_renew(tsl_matcher *m) {
 }
 
 bool tsl__matcher_move(tsl_matcher *m) {
-  tsl_grammar *v = tsl__grammar_now(m->grammar);
+  tsl_grammar *whole = m->grammar->whole,
+              *v = tsl__is_left(whole->tables->first) ? tsl__grammar_now(whole) : view_now(whole);
   if (v == m->grammar || atomic_load_explicit(&v->space->left, memory_order_relaxed)) {
     tsl_grammar_release(v);
     return false;
   }
+  if (v->whole != whole) return tsl__matcher_reread(m, v);
   uint32_t *ring =
       m->history_cap ? tsl__alloc_zero(&m->alloc, m->history_cap * sizeof *ring) : NULL;
   tsl__stack at = 0;

@@ -1,6 +1,7 @@
 /* grammar.c - see grammar.h.
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "runtime/matcher/edition.h"
 #include "runtime/matcher/generation.h"
 
 #include <stdio.h>
@@ -29,7 +30,7 @@ tsl_status tsl__grammar_make_over(tsl_grammar *base, tsl__state start, const cha
                      .begin = begin,
                      .alloc = base->alloc,
                      .tables = base->tables};
-  g->whole = g;
+  g->whole = g->origin = g;
   atomic_init(&g->references, 1);
   atomic_init(&g->report, report ? memcpy(copy, report, report_size) : NULL);
   g->report_size = report_size;
@@ -70,6 +71,7 @@ static void free_grammar(tsl_grammar *g) {
   if (g->whole == g) {
     if (g->report_size) tsl__free(&a, (char *)(uintptr_t)atomic_load(&g->report), g->report_size);
     tsl__views_free(g);
+    tsl__editions_free(g);
   } else {
     vocab = NULL; /* the whole grammar's */
   }
@@ -84,9 +86,19 @@ static bool is_last(tsl_grammar *g) {
 
 void tsl_grammar_release(tsl_grammar *g) {
   if (!g) return;
-  tsl_grammar *whole = g->whole;
+  tsl_grammar *whole = g->whole, *origin = whole->origin;
   if (whole != g && is_last(g)) free_grammar(g);
-  if (is_last(whole)) free_grammar(whole);
+  if (whole != origin && is_last(whole)) {
+    tsl__edition_unlink(whole);
+    free_grammar(whole);
+  }
+  if (is_last(origin)) free_grammar(origin);
+}
+
+void tsl__edition_drop(tsl_grammar *edition) {
+  if (!edition || !is_last(edition)) return;
+  tsl__edition_unlink(edition);
+  free_grammar(edition);
 }
 
 tsl_vocab *tsl_grammar_vocab(const tsl_grammar *g) { return g->vocab; }
@@ -121,6 +133,7 @@ void tsl_grammar_get_stats(const tsl_grammar *g, tsl_grammar_stats *stats) {
   stats->exprs = s->hook && s->hook->life.count ? s->hook->life.count(s->hook_ctx) : 0;
   for (const tsl__tables *t = g->tables->first->others; t; t = t->older) add_stats(t->space, stats);
   tsl__mutex_unlock(lock);
+  stats->memory += tsl__editions_memory((tsl_grammar *)(uintptr_t)g, &stats->generations);
 }
 
 /* ---- listing --------------------------------------------------------------------------------- */

@@ -34,7 +34,17 @@ typedef struct tsl__tables {
   uint32_t begun;
   uint64_t share;
   struct tsl__tables *older, *newer; /* in the list of others */
-  bool alone;                        /* of one matcher and its forks */
+  /* of the first ones (edition.h): no matcher begins over these expressions any more; they can be
+   * compiled again; and their number when they are looked at next */
+  atomic_bool crowded;
+  atomic_bool deserted; /* those under way move to another edition */
+  bool renewable;
+  uint32_t look_count;
+  /* of an edition, behind its origin's door: bytes of all tables, and generations, when somebody
+   * last requested them */
+  size_t memory;
+  uint32_t known;
+  bool alone; /* of one matcher and its forks */
 } tsl__tables;
 
 struct tsl_grammar {
@@ -64,6 +74,17 @@ struct tsl_grammar {
    * long */
   tsl_grammar *view;
   tsl__mutex door;
+  /* see edition.h: the grammar that the program holds, of which this is an edition; itself */
+  tsl_grammar *origin;
+  /* of the origin, behind its door: the newest edition and the one before it, NULL: itself, or
+   * none; all that are alive, newest first */
+  tsl_grammar *edition, *elder, *editions;
+  tsl_grammar *next_edition;
+  uint32_t gone;                  /* generations of those that are not */
+  atomic_bool renewing;           /* of the origin: somebody compiles it again */
+  atomic_uint renew_in;           /* of the origin: so many calls wait after one that could not */
+  const struct tsl__again *again; /* NULL: it is not compiled again */
+  void *kept;
 };
 
 /* Take over `space` (freed on failure too) and finish a grammar that begins in `start`. `report` is
@@ -73,6 +94,9 @@ tsl_status tsl__grammar_make(tsl_vocab *vocab, tsl__space *space, tsl__state sta
 /* Another grammar over the tables of `base`, whose lock the caller holds. */
 tsl_status tsl__grammar_make_over(tsl_grammar *base, tsl__state start, const char *report,
                                   tsl_grammar **out, tsl_error *error);
+
+/* One of the references to an edition that are not counted with its origin; NULL is none. */
+void tsl__edition_drop(tsl_grammar *edition);
 
 /* The tables have grown: are they full? Needs the lock. See generation.h. */
 TSL__COLD void tsl__tables_look(tsl__tables *t);
@@ -87,7 +111,11 @@ static inline tsl__space *tsl__grammar_lock(tsl_grammar *g) {
 }
 static inline tsl_status tsl__grammar_unlock(tsl_grammar *g) {
   tsl_status status = g->space->status;
-  if (TSL__UNLIKELY(g->space->arena.total >= g->space->work.full_at)) tsl__tables_look(g->tables);
+  const tsl__hook *hook = g->space->hook;
+  if (TSL__UNLIKELY(g->space->arena.total >= g->space->work.full_at ||
+                    (g->tables->first->renewable &&
+                     hook->life.count(g->space->hook_ctx) >= g->tables->first->look_count)))
+    tsl__tables_look(g->tables);
   tsl__mutex_unlock(g->lock);
   return status;
 }

@@ -18,6 +18,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "runtime/matcher/edition.h"
 #include "runtime/matcher/generation.h"
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -29,6 +30,7 @@ tsl_status tsl_matcher_new(tsl_grammar *grammar, const tsl_allocator *allocator,
   if (!*out) return TSL_ERR_NO_MEMORY;
   grammar = tsl__grammar_now(grammar);
   **out = tsl__matcher_of(grammar, allocator, grammar->begin);
+  (*out)->rereads = true;
   return TSL_OK;
 }
 
@@ -41,12 +43,13 @@ void tsl_matcher_free(tsl_matcher *m) {
   tsl_allocator a = m->alloc;
   tsl__free(&a, m->history, m->history_cap * sizeof *m->history);
   tsl__free(&a, m->counted_history, m->counted_history ? m->history_cap * sizeof *m->history : 0);
+  tsl__text_free(m);
   tsl__borrowed_free(m->space, &m->borrowed, &a);
   tsl_grammar_release(m->grammar);
   tsl__free(&a, m, sizeof *m);
 }
 
-tsl_grammar *tsl_matcher_grammar(const tsl_matcher *m) { return m->grammar->whole; }
+tsl_grammar *tsl_matcher_grammar(const tsl_matcher *m) { return m->grammar->whole->origin; }
 
 void tsl_matcher_reset(tsl_matcher *m) {
   tsl__matcher_renew(m);
@@ -54,6 +57,9 @@ void tsl_matcher_reset(tsl_matcher *m) {
   m->counted = 0;
   m->terminated = false;
   m->history_n = m->history_next = 0;
+  m->text_n = 0;
+  m->text_bytes.n = 0;
+  m->rereads = true;
 }
 
 static uint32_t *copied(const tsl_allocator *a, const uint32_t *ring, uint32_t cap) {
@@ -68,12 +74,13 @@ tsl_status tsl_matcher_fork(const tsl_matcher *m, tsl_matcher **out) {
   tsl_grammar_retain(m->grammar);
   f->counted = m->counted;
   f->terminated = m->terminated;
+  f->rereads = m->rereads;
   if (!m->history_cap) return TSL_OK;
   f->history = copied(&f->alloc, m->history, m->history_cap);
   f->history_cap = f->history ? m->history_cap : 0;
   if (m->counted_history && f->history)
     f->counted_history = copied(&f->alloc, m->counted_history, m->history_cap);
-  if (!f->history || (m->counted_history && !f->counted_history)) {
+  if (!f->history || (m->counted_history && !f->counted_history) || !tsl__text_copy(m, f)) {
     tsl_matcher_free(f);
     *out = NULL;
     return TSL_ERR_NO_MEMORY;
@@ -95,13 +102,14 @@ static uint32_t *widened(const tsl_matcher *m, const uint32_t *ring, uint32_t ca
   return wider;
 }
 
-static inline bool has_room(const tsl_matcher *m) {
-  return m->history_n < m->history_cap || m->history_cap == TSL_MAX_ROLLBACK;
-}
+/* The text is never shorter than the history, and has as much room, or more. */
+static inline bool has_room(const tsl_matcher *m) { return m->text_n < m->text_cap; }
 
-#define HISTORY_FIRST 32u /* positions that there is room for at first: a power of two */
+#define HISTORY_FIRST TSL__TEXT_FIRST /* positions that there is room for at first */
 
 static TSL__SELDOM bool make_room(tsl_matcher *m) {
+  if (m->history_n < m->history_cap || m->history_cap == TSL_MAX_ROLLBACK)
+    return tsl__text_room(m, 0);
   uint32_t cap = m->history_cap ? m->history_cap * 2 : HISTORY_FIRST;
   bool counts = m->has_quotas;
   uint32_t *ring = widened(m, m->history, cap),
@@ -117,26 +125,32 @@ static TSL__SELDOM bool make_room(tsl_matcher *m) {
   m->counted_history = counted;
   m->history_cap = cap;
   m->history_next = m->history_n;
-  return true;
+  return tsl__text_room(m, 0);
 }
 
 /* Room for one more position. */
 static inline bool history_room(tsl_matcher *m) { return TSL__LIKELY(has_room(m)) || make_room(m); }
+/* The same, and for these bytes in the text. */
+static bool bytes_room(tsl_matcher *m, size_t bytes) {
+  return history_room(m) && tsl__text_room(m, bytes);
+}
 
 _Static_assert((TSL_MAX_ROLLBACK & (TSL_MAX_ROLLBACK - 1)) == 0, "capacities are powers of two");
 
-/* The position goes into the history; history_room was called. */
-static inline void note_position(tsl_matcher *m) {
+/* The position goes into the history, and what is accepted there into the text; history_room was
+ * called. */
+static inline void note_position(tsl_matcher *m, uint32_t accepted) {
   uint32_t next = m->history_next;
+  m->text[m->text_n++] = accepted;
   m->history[next] = m->at;
   m->history_next = (next + 1) & (m->history_cap - 1);
   m->history_n += m->history_n < m->history_cap;
 }
 
 /* Move on; history_room was called. */
-static inline void advance(tsl_matcher *m, tsl__stack to, uint32_t counted) {
+static inline void advance(tsl_matcher *m, uint32_t accepted, tsl__stack to, uint32_t counted) {
   if (m->counted_history) m->counted_history[m->history_next] = m->counted;
-  note_position(m);
+  note_position(m, accepted);
   tsl__matcher_stand(m, to);
   m->counted = counted;
 }
@@ -148,6 +162,7 @@ tsl_status tsl_matcher_rollback(tsl_matcher *m, size_t count) {
   if (count == 0) return TSL_OK;
   m->history_next = (m->history_next + m->history_cap - (uint32_t)count) % m->history_cap;
   m->history_n -= (uint32_t)count;
+  tsl__text_drop(m, count);
   tsl__matcher_stand(m, m->history[m->history_next]);
   m->counted = m->counted_history ? m->counted_history[m->history_next] : 0;
   m->terminated = false;
@@ -274,20 +289,21 @@ static TSL__EACH_TOKEN TSL__SELDOM tsl_status accept_looked_up(tsl_matcher *m, t
   if (!history_room(m)) return TSL_ERR_NO_MEMORY;
   if (tsl_vocab_is_eog(v, token)) {
     if (!tsl_matcher_is_complete(m)) return TSL_REJECTED;
-    advance(m, m->at, m->counted);
+    advance(m, token, m->at, m->counted);
     m->terminated = true;
     return TSL_OK;
   }
   tsl__stack to;
   uint32_t counted = m->counted;
   tsl_status status = tsl__grammar_lead_counted(m->grammar, m->at, token, &to, &counted);
-  if (tsl__matcher_again(m, status)) {
+  if (tsl__matcher_again(m, status)) { /* it may be another one inside */
+    if (!history_room(m)) return TSL_ERR_NO_MEMORY;
     counted = m->counted;
     status = tsl__grammar_lead_counted(m->grammar, m->at, token, &to, &counted);
   }
   if (status != TSL_OK) return status;
   if (to == 0) return TSL_REJECTED;
-  advance(m, to, counted);
+  advance(m, token, to, counted);
   return TSL_OK;
 }
 
@@ -296,7 +312,7 @@ static TSL__EACH_TOKEN TSL__SELDOM tsl_status accept_kept(tsl_matcher *m, tsl_to
   bool plain = token < m->vocab->size && !m->terminated && !m->has_quotas && has_room(m);
   if (!m->kept) m->keeps = *tsl__stack_self(m->space, m->record), m->kept = true;
   if (!plain || !tsl__vocab_within(m->vocab, token, &m->keeps)) return accept_looked_up(m, token);
-  note_position(m);
+  note_position(m, token);
   return TSL_OK;
 }
 
@@ -313,7 +329,7 @@ TSL__EACH_TOKEN tsl_status tsl_matcher_accept(tsl_matcher *m, tsl_token token) {
     tsl__matcher_settle(m);
     return m->record->stays ? accept_kept(m, token) : accept_looked_up(m, token);
   }
-  note_position(m); /* nothing is counted */
+  note_position(m, token); /* nothing is counted */
   tsl__matcher_stand(m, to);
   TSL__PREFETCH(m->record); /* its mask is requested next */
   return TSL_OK;
@@ -339,13 +355,15 @@ tsl_status tsl_matcher_accept_bytes(tsl_matcher *m, const void *bytes, size_t le
   size_t n = 0;
   if (accepted) *accepted = 0;
   if (length == 0) return TSL_OK;
+  if (length >= TSL__TEXT_BYTES) return TSL_ERR_LIMIT;
   if (m->terminated) return TSL_REJECTED;
-  if (!history_room(m)) return TSL_ERR_NO_MEMORY;
   tsl__matcher_settle(m);
+  if (!bytes_room(m, length)) return TSL_ERR_NO_MEMORY;
   tsl__stack to = m->at;
   uint32_t counted = m->counted;
   tsl_status status = lead_bytes(m, bytes, length, &to, &counted, &n);
   if (tsl__matcher_again(m, status)) {
+    if (!bytes_room(m, length)) return TSL_ERR_NO_MEMORY;
     to = m->at;
     counted = m->counted;
     status = lead_bytes(m, bytes, length, &to, &counted, &n);
@@ -353,7 +371,9 @@ tsl_status tsl_matcher_accept_bytes(tsl_matcher *m, const void *bytes, size_t le
   if (accepted) *accepted = n;
   if (status != TSL_OK) return status;
   if (to == 0) return TSL_REJECTED;
-  advance(m, to, counted);
+  memcpy(m->text_bytes.at + m->text_bytes.n, bytes, length);
+  m->text_bytes.n += length;
+  advance(m, TSL__TEXT_BYTES | (uint32_t)length, to, counted);
   return TSL_OK;
 }
 

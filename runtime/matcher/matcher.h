@@ -57,14 +57,22 @@ struct tsl_matcher {
   bool terminated; /* an end-of-generation token was accepted */
   bool has_quotas; /* the grammar has quotas */
   bool kept;       /* `keeps` is known */
+  /* it stands where its text leads, and may read that again (edition.h) */
+  bool rereads;
   /* a token of these bytes alone leaves the position as it is, which `stays` */
   tsl__bytes keeps;
   tsl_grammar *grammar;
   tsl_allocator alloc;
   uint32_t counted;          /* tokens in the quota that the text is in (quota.h) */
   uint32_t *counted_history; /* ring like `history`; NULL where the grammar has no quotas */
-  tsl__borrowed borrowed;    /* what tsl_matcher_mask_borrow hands out */
+  /* all that was accepted (edition.h): a token, or TSL__TEXT_BYTES and how many of text_bytes */
+  uint32_t *text;
+  uint32_t text_n, text_cap;
+  TSL__VEC(uint8_t) text_bytes;
+  tsl__borrowed borrowed; /* what tsl_matcher_mask_borrow hands out */
 };
+
+#define TSL__TEXT_FIRST 32u /* tokens that there is room for at first */
 
 static inline void tsl__matcher_stand(tsl_matcher *m, tsl__stack at) {
   m->at = at;

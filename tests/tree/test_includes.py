@@ -50,7 +50,7 @@ ROOMS = {
         "distinct_run.h",
         "layer.h",
     ],
-    "runtime/matcher": ["matcher.h", "generation.h", "grammar.h", "quota.h"],
+    "runtime/matcher": ["matcher.h", "edition.h", "generation.h", "grammar.h", "quota.h"],
     "runtime/sample": [],
     "runtime/decode": [],
     "runtime/artifact": ["artifact.h"],

@@ -1,0 +1,89 @@
+/* edition.h - a grammar whose expressions texts have filled is compiled again, while texts go on.
+ *
+ * Problem   Generations (generation.h) grow their states out of the same expressions, and these are
+ *           not evicted. Most grammars have few. But a pattern such as (a|b)*a(a|b){20}c, a large
+ *           `multipleOf` or an object in any order has a new one for nearly every text. One
+ *           tenant's texts would fill max_memory, and every text of that grammar would fail.
+ * Idea      What a grammar was compiled from is kept. When texts have made its expressions grow by
+ *           several shares, it is compiled again, beside itself: that is its next edition. New
+ *           matchers begin there. Those under way stay until the expressions have grown twice as
+ *           much. Then each moves over at its next call that moves or grows: it reads its own text
+ *           again. So nothing has to be said of any front end, and what is right for a new text is
+ *           right for this one.
+ * Text      So a matcher keeps its text: 4 bytes a token, and the bytes that were given as bytes.
+ * Own       A text that alone needs a great many expressions gets an edition that it has alone,
+ *           bounded by max_memory. So the text that fills it fails, and no other does.
+ * Example   A share of 8 MiB. Random texts of that pattern leave some 400 bytes a letter. After
+ *           40,000 letters the grammar is closed, after 80,000 it is left: a text of 200 letters
+ *           reads them again in some 0.1 ms.
+ * Origin    The program holds the grammar that it compiled: the origin. An edition is a whole
+ *           grammar with views of its own. Whoever holds it, or a view of it, holds the origin, too.
+ *           The origin holds the newest edition, and that before it, and counts neither.
+ * Bound     The origin's own expressions stay as long as it. They have grown by at most twice what
+ *           closes it when it is left, and by what one call adds. So do those of each edition that
+ *           a matcher is still in.
+ * Not yet   Grammars that were loaded from an artifact, trees of formats that were built in C, and
+ *           grammars with a resolver are not compiled again: see docs/limits.md.
+ * Cost      A token: one more store. An edition: one compile, which the call pays that needs it.
+ *           A move: the text, read again.
+ * Tested by tests/matcher/test_edition.c, tests/engine/test_faults.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_RUNTIME_MATCHER_EDITION_H
+#define TSL_RUNTIME_MATCHER_EDITION_H
+
+#include "runtime/matcher/matcher.h"
+
+/* How a grammar is compiled again, of what was kept of its source. */
+typedef struct tsl__again {
+  tsl_status (*compile)(const void *kept, tsl_vocab *vocab, const tsl_limits *limits,
+                        tsl_grammar **out);
+  void (*free)(void *kept, const tsl_allocator *a);
+  size_t (*memory)(const void *kept);
+} tsl__again;
+/* A grammar that nobody else has yet takes over what was kept. It needs its own expressions, or
+ * those of one that can be compiled again. */
+void tsl__grammar_keep(tsl_grammar *g, const tsl__again *again, void *kept);
+
+/* The tables of the first generation: have their expressions grown? Needs the lock. */
+void tsl__expressions_look(tsl__tables *first);
+static inline bool tsl__is_crowded(const tsl__tables *first) {
+  return TSL__UNLIKELY(
+      atomic_load_explicit(&((tsl__tables *)(uintptr_t)first)->crowded, memory_order_relaxed));
+}
+/* Do matchers under way move, too? */
+static inline bool tsl__is_left(const tsl__tables *first) {
+  return atomic_load_explicit(&((tsl__tables *)(uintptr_t)first)->deserted, memory_order_relaxed);
+}
+/* The edition in which matchers begin, retained; the origin, if there is no other. `g` is the
+ * origin. */
+tsl_grammar *tsl__edition_now(tsl_grammar *g);
+/* Free what an origin has of editions; nobody else has it. */
+void tsl__editions_free(tsl_grammar *origin);
+/* An edition is freed. */
+void tsl__edition_unlink(tsl_grammar *g);
+/* Bytes of all editions but the origin, and of what was kept. Those that are in use at the moment
+ * count as when they were last looked at. Adds their generations, gone ones too, to
+ * *generations. */
+uint64_t tsl__editions_memory(tsl_grammar *origin, uint32_t *generations);
+
+/* Have a matcher go on in a view of another edition, whose reference it takes over: it reads its
+ * text again. false: it stays where it is, and nothing has changed. */
+bool tsl__matcher_reread(tsl_matcher *m, tsl_grammar *view);
+
+/* ---- a matcher's text ------------------------------------------------------------------------ */
+
+/* One token, or so many bytes. */
+#define TSL__TEXT_BYTES 0x80000000u
+
+/* Room for one more, and for `bytes` of them, less than TSL__TEXT_BYTES; false when out of
+ * memory. */
+bool tsl__text_room(tsl_matcher *m, size_t bytes);
+/* The last `count` of them are taken back. */
+void tsl__text_drop(tsl_matcher *m, size_t count);
+void tsl__text_free(tsl_matcher *m);
+/* Copy another's; false when out of memory. */
+bool tsl__text_copy(const tsl_matcher *from, tsl_matcher *to);
+
+#endif
