@@ -281,7 +281,7 @@ static outcome make_like(const tsl_matcher *m, tsl_grammar *view, uint64_t most,
 static void become(tsl_matcher *m, const tsl_matcher *like) {
   tsl_grammar *before = m->grammar;
   tsl__borrowed borrowed = m->borrowed;
-  uint32_t history_n = m->history_n; /* a rollback may have taken some back of a long text */
+  uint32_t history_n = m->history_n; /* a long text may have been rolled back */
   free_text_and_history(m);
   *m = *like;
   m->history_n = history_n;

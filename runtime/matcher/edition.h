@@ -17,7 +17,7 @@
  *           40,000 letters the grammar is closed, after 80,000 it is left: a text of 200 letters
  *           reads them again in some 0.1 ms.
  * Origin    The program holds the grammar that it compiled: the origin. An edition is a whole
- *           grammar with views of its own. Whoever holds it, or a view of it, holds the origin, too.
+ *           grammar with views of its own. Who holds it, or a view of it, holds the origin, too.
  *           The origin holds the newest edition, and that before it, and counts neither.
  * Bound     The origin's own expressions stay as long as it. They have grown by at most twice what
  *           closes it when it is left, and by what one call adds. So do those of each edition that
@@ -80,7 +80,7 @@ bool tsl__matcher_reread(tsl_matcher *m, tsl_grammar *view);
 /* Room for one more, and for `bytes` of them, less than TSL__TEXT_BYTES; false when out of
  * memory. */
 bool tsl__text_room(tsl_matcher *m, size_t bytes);
-/* The last `count` of them are taken back. */
+/* The last `count` of them are dropped. */
 void tsl__text_drop(tsl_matcher *m, size_t count);
 void tsl__text_free(tsl_matcher *m);
 /* Copy another's; false when out of memory. */
