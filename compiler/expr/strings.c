@@ -404,14 +404,22 @@ uint64_t tsl__expr_resume_allowed(const tsl__exprs *x, tsl__expr resume, uint32_
   return k && k->ops->allowed ? k->ops->allowed(k->ctx, k->param, word, allowed) : 0;
 }
 
+/* What follows in any of several, of which a union of objects has hundreds: one alternation. */
+static tsl__expr after_any(tsl__exprs *x, const tsl__node *n, uint32_t index) {
+  TSL__VEC(tsl__expr) all = {0};
+  tsl__expr result = TSL__NONE;
+  for (uint32_t i = 0; i < n->b && x->status == TSL_OK; i++) {
+    tsl__expr one = tsl__expr_resume_after(x, tsl__list_at(x, n->a)[i], index);
+    if (one != TSL__NONE && !tsl__vec_push(&x->alloc, &all, one)) tsl__expr_no_memory(x);
+  }
+  if (all.n && x->status == TSL_OK) result = tsl__expr_alt_n(x, all.at, all.n);
+  tsl__vec_free(&x->alloc, &all);
+  return result;
+}
+
 tsl__expr tsl__expr_resume_after(tsl__exprs *x, tsl__expr resume, uint32_t index) {
   tsl__node n = tsl__node_at(x, resume);
-  tsl__expr all = TSL__NONE;
-  if (n.kind == TSL__K_ALT) {
-    for (uint32_t i = 0; i < n.b; i++)
-      all = tsl__expr_alt(x, all, tsl__expr_resume_after(x, tsl__list_at(x, n.a)[i], index));
-    return all;
-  }
+  if (n.kind == TSL__K_ALT) return after_any(x, &n, index);
   const tsl__keys k = *tsl__keys_at(x, n.a);
   return k.ops->allows(k.ctx, k.param, index) ? k.ops->after(x, k.ctx, k.param, index) : TSL__NONE;
 }

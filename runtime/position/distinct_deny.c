@@ -76,7 +76,7 @@ tsl__stack tsl__deny_begin(tsl__space *space, uint32_t used) {
     tsl__stepping s = tsl__step_new(spelled);
     tsl__step_land(spelled, &s, end, 0, 0);
     tsl__stack tail = tsl__step_collect(spelled, &s);
-    s.landed.n = 0;
+    tsl__step_clear(&s);
     for (; tail && used; used = ((const tsl__used *)tsl__space_at(space, used, used))->next)
       tsl__step_land(spelled, &s, ((const tsl__used *)tsl__space_at(space, used, used))->state, 0,
                      tail);

@@ -87,6 +87,9 @@ static void free_lists(tsl__space *space, step *s) {
   tsl__vec_free(&space->alloc, &s->landed);
   tsl__vec_free(&space->alloc, &s->from);
   tsl__vec_free(&space->alloc, &s->entered);
+  tsl__vec_free(&space->alloc, &s->waiting);
+  tsl__vec_free(&space->alloc, &s->landed_slots.at);
+  tsl__vec_free(&space->alloc, &s->entered_slots.at);
 }
 
 void tsl__step_free(tsl__space *space, step *s) {
@@ -97,7 +100,10 @@ void tsl__step_free(tsl__space *space, step *s) {
   }
   spare->at[spare->n++] = (step){.landed = {s->landed.at, 0, s->landed.cap},
                                  .from = {s->from.at, 0, s->from.cap},
-                                 .entered = {s->entered.at, 0, s->entered.cap}};
+                                 .entered = {s->entered.at, 0, s->entered.cap},
+                                 .waiting = {s->waiting.at, 0, s->waiting.cap},
+                                 .landed_slots.at = s->landed_slots.at,
+                                 .entered_slots.at = s->entered_slots.at};
   *s = (step){0};
 }
 

@@ -80,10 +80,18 @@ static inline const tsl__bytes *tsl__stack_self(const tsl__space *space, const t
 
 typedef TSL__VEC(tsl__cell) tsl__cells;
 
+/* Numbers of cells + 1, by what they are (tails.c). */
+typedef struct tsl__slots {
+  TSL__VEC(uint32_t) at;
+  size_t filled; /* so many of the cells are in it; 0: it is to be emptied first */
+} tsl__slots;
+
 /* Where the frames of the next position are gathered, and the frames entered on the way, to see
  * cycles. Inside a token positions stay lists of frames; only the last one is interned. */
 typedef struct tsl__stepping {
   tsl__cells landed, from;
+  tsl__cells waiting; /* landed on equal frames: to become one tail (tails.c) */
+  tsl__slots landed_slots, entered_slots;
   tsl__cells entered;
   uint32_t depth;  /* frames entered before this byte */
   uint32_t nested; /* those that calls are inside of */
@@ -96,6 +104,11 @@ typedef struct tsl__stepping {
   /* TSL__NEW_...: what began that a guarded state waits for, and what came back to one */
   uint8_t begun, returned;
 } tsl__stepping;
+
+/* No frame has landed. */
+static inline void tsl__step_clear(tsl__stepping *s) {
+  s->landed.n = s->waiting.n = s->landed_slots.filled = 0;
+}
 
 /* A frame comes back to `state`: where it goes on; 0: nowhere. */
 static inline tsl__state tsl__step_admit(const tsl__space *space, tsl__stepping *s,
@@ -116,7 +129,9 @@ void tsl__spare_steps_free(tsl__space *space);
 size_t tsl__spare_steps_memory(const tsl__space *space);
 /* bytes of its lists */
 static inline size_t tsl__step_memory(const tsl__stepping *s) {
-  return tsl__vec_memory(&s->landed) + tsl__vec_memory(&s->from) + tsl__vec_memory(&s->entered);
+  return tsl__vec_memory(&s->landed) + tsl__vec_memory(&s->from) + tsl__vec_memory(&s->entered) +
+         tsl__vec_memory(&s->waiting) + tsl__vec_memory(&s->landed_slots.at) +
+         tsl__vec_memory(&s->entered_slots.at);
 }
 /* The frames of a position as the list to step from. */
 bool tsl__step_load(tsl__space *space, tsl__stepping *s, tsl__stack at);

@@ -1,8 +1,8 @@
 /* stacks_step.c - see stacks_step.h: frames read bytes and land in the list of the next position.
  *
- * The order of the file is that of a byte's way: landing, unions of tails, one byte through one
- * frame (step_cell) and through all frames (tsl__step_byte), runs of bytes (tsl__step_bytes), and
- * last the frames themselves without a byte (tsl__step_visit).
+ * The order of the file is that of a byte's way: landing, one byte through one frame (step_cell)
+ * and through all frames (tsl__step_byte), runs of bytes (tsl__step_bytes), and last the frames
+ * themselves without a byte (tsl__step_visit).
  *
  * Functions that recurse (step_cell, tsl__step_land by way of unions, visit_frame) count how deep
  * they are and stop at TSL__NESTED_MAX.
@@ -22,7 +22,7 @@ typedef tsl__stepping step;
 
 /* The frames of a position, whose record is `r`. */
 static inline bool load(tsl__space *space, step *s, const tsl__stack_rec *r) {
-  s->landed.n = 0;
+  tsl__step_clear(s);
   if (!tsl__vec_reserve(&space->alloc, &s->landed, r->n)) return tsl__space_no_memory(space), false;
   for (uint32_t i = 0; i < r->n; i++) s->landed.at[i] = *tsl__stack_cell(space, r, i);
   s->landed.n = r->n;
@@ -39,8 +39,6 @@ step *tsl__step_text(tsl__space *space, const tsl__stack_rec *at) {
   s->repeats_before = s->repeats_after = s->begun = s->returned = 0;
   return load(space, s, at) ? s : NULL;
 }
-
-static tsl__stack tail_union(tsl__space *space, tsl__stack a, tsl__stack b);
 
 tsl__stack tsl__names_below(tsl__space *space, const tsl__keyed *names, tsl__stack tail) {
   const tsl__stack_rec *t = tsl__stack_at(space, tail);
@@ -108,6 +106,34 @@ static TSL__SELDOM void land_branches(tsl__space *space, step *s, const tsl__sta
   }
 }
 
+/* A frame with a register lands. Is it with one that is there? Equal frames share their tails; the
+ * bottom cannot be shared. `takes`: others of its loop may take it over, or it them. */
+static TSL__SELDOM bool meet_loops(tsl__space *space, step *s, const tsl__cell *cell, bool takes) {
+  for (size_t i = 0; i < s->landed.n; i++) {
+    tsl__cell *c = &s->landed.at[i];
+    if (c->state == cell->state && c->count == cell->count && (c->tail == 0) == (cell->tail == 0)) {
+      c->tail = tsl__tails_union(space, c->tail, cell->tail);
+      return true;
+    }
+    if (!takes || c->tail != cell->tail) continue;
+    if (tsl__loop_takes(space, c->state, c->count, cell->state, cell->count)) return true;
+    if (tsl__loop_takes(space, cell->state, cell->count, c->state, c->count)) {
+      s->landed.at[i--] = s->landed.at[--s->landed.n];
+      s->landed_slots.filled = 0;
+    }
+  }
+  return false;
+}
+
+/* The same of other frames: the union of the tails is made when all have landed. */
+static inline bool meet_equal(tsl__space *space, step *s, const tsl__cell *cell) {
+  const size_t i = tsl__landed_find(space, s, cell);
+  if (i == s->landed.n) return space->status != TSL_OK;
+  if (s->landed.at[i].tail != cell->tail && !tsl__vec_push(&space->alloc, &s->waiting, *cell))
+    tsl__space_no_memory(space);
+  return true;
+}
+
 void tsl__step_land(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail) {
   const tsl__state_rec *r = arrived_at(space, state);
   if (!r || !tsl__space_step(space, 1)) return;
@@ -121,20 +147,10 @@ void tsl__step_land(tsl__space *space, step *s, tsl__state state, uint32_t count
     land_below(space, s, names, tail);
     return;
   }
-  bool loop = tsl__loop_meets(r, count);
-  /* equal frames share their tails; the bottom cannot be shared */
-  for (size_t i = 0; i < s->landed.n; i++) {
-    tsl__cell *c = &s->landed.at[i];
-    if (c->state == state && c->count == count && (c->tail == 0) == (tail == 0)) {
-      c->tail = tail_union(space, c->tail, tail);
-      return;
-    }
-    if (!loop || c->tail != tail) continue;
-    if (tsl__loop_takes(space, c->state, c->count, state, count)) return;
-    if (tsl__loop_takes(space, state, count, c->state, c->count))
-      s->landed.at[i--] = s->landed.at[--s->landed.n];
-  }
   tsl__cell cell = {state, count, tail};
+  if (r->flags & TSL__STATE_LOOP ? meet_loops(space, s, &cell, tsl__loop_meets(r, count))
+                                 : meet_equal(space, s, &cell))
+    return;
   if (s->landed.n > space->positions.max_stacks)
     tsl__space_fail(space, TSL_ERR_LIMIT, "max_stacks: the grammar is too ambiguous here");
   else if (!tsl__vec_push(&space->alloc, &s->landed, cell))
@@ -167,33 +183,10 @@ static TSL__SELDOM tsl__stack collect_several(tsl__space *space, step *s) {
 }
 
 tsl__stack tsl__step_collect(tsl__space *space, step *s) {
-  if (s->landed.n == 0 || space->status != TSL_OK) return 0;
+  if (s->landed.n == 0 || space->status != TSL_OK || !tsl__tails_settle(space, s)) return 0;
   if (TSL__LIKELY(s->landed.n == 1))
     return tsl__cell_intern(space, s->landed.at[0], tsl__state_at(space, s->landed.at[0].state));
   return collect_several(space, s);
-}
-
-/* Unions are kept in the table of moves. Otherwise the union of two tails that share tails would be
- * made again along every path to them. */
-static tsl__stack tail_union(tsl__space *space, tsl__stack a, tsl__stack b) {
-  tsl__stack low = a < b ? a : b, high = a < b ? b : a, u = 0;
-  if (a == b) return a;
-  if (tsl__move_union(space, low, high, &u)) return u;
-  if (space->positions.union_depth >= TSL__NESTED_MAX)
-    return tsl__space_fail(space, TSL_ERR_LIMIT, "ambiguous stacks are too deep to be merged"), 0;
-  step s = tsl__step_new(space);
-  space->positions.union_depth++;
-  for (int k = 0; k < 2; k++) {
-    const tsl__stack_rec *r = tsl__stack_at(space, k ? high : low);
-    for (uint32_t i = 0; i < r->n && space->status == TSL_OK; i++) {
-      const tsl__cell *c = tsl__stack_cell(space, r, i);
-      tsl__step_land(space, &s, c->state, c->count, c->tail);
-    }
-  }
-  u = tsl__step_collect(space, &s);
-  tsl__step_free(space, &s);
-  space->positions.union_depth--;
-  return u && tsl__move_add(space, low, tsl__key_union(high), u) ? u : 0;
 }
 
 /* ---- one byte -------------------------------------------------------------------------------- */
@@ -222,13 +215,7 @@ static void step_tail(tsl__space *space, step *s, tsl__stack tail, uint8_t byte)
 /* Has this frame been entered already before this byte? Notes it otherwise. */
 static bool entered(tsl__space *space, step *s, tsl__state state, uint32_t count, tsl__stack tail) {
   if (TSL__LIKELY(s->depth < ENTERED_FEW)) return false;
-  for (size_t i = 0; i < s->entered.n; i++)
-    if (s->entered.at[i].state == state && s->entered.at[i].count == count &&
-        s->entered.at[i].tail == tail)
-      return true;
-  tsl__cell c = {state, count, tail};
-  if (!tsl__vec_push(&space->alloc, &s->entered, c)) tsl__space_no_memory(space);
-  return false;
+  return tsl__entered_note(space, s, &(tsl__cell){state, count, tail});
 }
 
 /* A frame was called above `below`. */
@@ -389,7 +376,7 @@ static void step_called(tsl__space *space, step *s, tsl__state callee, const tsl
   step_cell(space, s, callee, called, count, below, byte);
   const tsl__cell *c = s->landed.at;
   if (!alone || s->landed.n != 1 || c->tail != below || c->count || s->begun || s->returned ||
-      s->entered.n || space->status != TSL_OK)
+      s->entered.n || s->waiting.n || space->status != TSL_OK)
     return;
   *leap_of(space, callee, byte) = (tsl__leap){callee, c->state, byte};
 }
@@ -452,7 +439,7 @@ static TSL__SELDOM void step_several(tsl__space *space, step *s, uint8_t byte) {
   tsl__cells from = s->landed;
   s->landed = s->from;
   s->from = from;
-  s->landed.n = 0;
+  tsl__step_clear(s);
   for (size_t i = 0; i < s->from.n && space->status == TSL_OK; i++) {
     tsl__cell c = s->from.at[i];
     step_cell(space, s, c.state, fixed_or_expanded(space, c.state), c.count, c.tail, byte);
@@ -460,16 +447,16 @@ static TSL__SELDOM void step_several(tsl__space *space, step *s, uint8_t byte) {
 }
 
 bool tsl__step_byte(tsl__space *space, step *s, uint8_t byte) {
-  s->entered.n = 0;
+  s->entered.n = s->entered_slots.filled = 0;
   s->depth = s->nested = 0;
   if (TSL__LIKELY(s->landed.n == 1)) {
     tsl__cell c = s->landed.at[0];
-    s->landed.n = 0;
+    tsl__step_clear(s);
     step_cell(space, s, c.state, fixed_or_expanded(space, c.state), c.count, c.tail, byte);
   } else {
     step_several(space, s, byte);
   }
-  return s->landed.n > 0 && space->status == TSL_OK;
+  return s->landed.n > 0 && tsl__tails_settle(space, s) && space->status == TSL_OK;
 }
 
 #define FIXED_DEPTH 4u /* frames called one by another before one spells a fixed text */
@@ -521,11 +508,12 @@ static TSL__SELDOM size_t step_fixed(tsl__space *space, step *s, const uint8_t *
   run.ends = run.n < n && bytes[run.n] == '"';
   bool fine = true;
   memcpy(before, s->landed.at, frames * sizeof *before);
-  s->landed.n = 0;
+  tsl__step_clear(s);
   for (size_t i = 0; i < frames && fine; i++)
     fine = frame_fixed(space, s, before[i].state, before[i].count, before[i].tail, &run) &&
            space->status == TSL_OK;
-  if (fine && s->landed.n) return run.n + run.ends;
+  if (fine && s->landed.n && tsl__tails_settle(space, s)) return run.n + run.ends;
+  tsl__step_clear(s);
   /* nothing goes on so: but which byte is the first that does not? */
   memcpy(s->landed.at, before, frames * sizeof *before);
   s->landed.n = frames;
@@ -542,9 +530,9 @@ static bool only_reads(const tsl__state_rec *r) {
  * and it is where it was: nothing comes of it. */
 static bool land_alone(tsl__space *space, step *s, tsl__state state, uint32_t count) {
   tsl__cell before = s->landed.at[0];
-  s->landed.n = 0;
+  tsl__step_clear(s);
   tsl__step_land(space, s, state, count, before.tail);
-  if (s->landed.n) return true;
+  if (s->landed.n) return tsl__tails_settle(space, s);
   s->landed.at[0] = before;
   s->landed.n = 1;
   return false;

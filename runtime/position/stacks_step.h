@@ -45,6 +45,22 @@ void tsl__cells_sort(tsl__cell *cells, size_t n);
 /* The set of several cells, which are sorted; 0 on failure (sticky). */
 tsl__stack tsl__cells_intern(tsl__space *space, const tsl__cell *cells, size_t n);
 
+/* ---- unions of tails (tails.c) --------------------------------------------------------------- */
+
+/* The number in s->landed of the frame that is equal to `cell`: of its state and count, and at the
+ * bottom or not as `cell` is. s->landed.n: there is none, or it failed (sticky). */
+size_t tsl__landed_find(tsl__space *space, tsl__stepping *s, const tsl__cell *cell);
+/* Has this frame been entered already before this byte? Notes it otherwise; false on failure
+ * (sticky). */
+bool tsl__entered_note(tsl__space *space, tsl__stepping *s, const tsl__cell *cell);
+/* The union of two tails, neither of which is the bottom; 0 on failure (sticky). */
+tsl__stack tsl__tails_union(tsl__space *space, tsl__stack a, tsl__stack b);
+bool tsl__tails_settle_all(tsl__space *space, tsl__stepping *s);
+/* Make the unions of the tails that wait: no frame waits afterwards. False on failure (sticky). */
+static inline bool tsl__tails_settle(tsl__space *space, tsl__stepping *s) {
+  return TSL__LIKELY(!s->waiting.n) || tsl__tails_settle_all(space, s);
+}
+
 /* The set of one cell. `r`: the record of its state. */
 static inline tsl__stack tsl__cell_intern(tsl__space *space, tsl__cell c, const tsl__state_rec *r) {
   uint64_t hash =
