@@ -366,6 +366,15 @@ tsl__expr tsl__expr_and(tsl__exprs *x, tsl__expr a, tsl__expr b) {
   return tsl__and_n(x, pair, 2);
 }
 
+tsl__expr tsl__expr_and_some(tsl__exprs *x, tsl__expr a, tsl__expr b) {
+  const bool searching = x->searching;
+  x->searching = true;
+  tsl__expr e = tsl__expr_and(x, a, b);
+  x->searching = searching;
+  if (e > TSL__EPS && e >= x->base) x->nodes.at[e - x->base].flags |= TSL__SEARCHED;
+  return e;
+}
+
 tsl__expr tsl__expr_not(tsl__exprs *x, tsl__expr a) {
   if (reject_calls(x, a)) return TSL__NONE;
   tsl__node na = tsl__node_at(x, a);

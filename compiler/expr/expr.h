@@ -114,6 +114,8 @@ tsl__expr tsl__expr_repeat(tsl__exprs *x, tsl__expr a, uint32_t min, uint32_t ma
 /* Intersection and complement (of all byte strings): of expressions without rules and tokens
  * only. */
 tsl__expr tsl__expr_and(tsl__exprs *x, tsl__expr a, tsl__expr b);
+/* The same where the caller knows that there is a text: none is searched for. */
+tsl__expr tsl__expr_and_some(tsl__exprs *x, tsl__expr a, tsl__expr b);
 tsl__expr tsl__expr_not(tsl__exprs *x, tsl__expr a);
 
 /* ---- code points ----------------------------------------------------------------------------- */

@@ -11,6 +11,8 @@
  *                            lead to one
  *             T begins in S  a node on the way of T, before its last, is reached over links from
  *                            the end of some S: those nodes are noted once
+ *           Where S lies in T and ends before T does, T never ends a free text: S does. In the
+ *           other cases T alone is such a text, so nobody has to search for one.
  * Example   Of the strings "ab", "cabd" and "bc": "ab" lies in "cabd", as the link of the node
  *           "cab" leads to the node "ab", which ends a string. "bc" begins in "ab", as the link of
  *           the end "ab" leads to the node "b", on the way of "bc".
@@ -89,28 +91,32 @@ static void link_all(links *l) {
   }
 }
 
-/* Nothing ends earlier than `s` does. */
-static bool stands_apart(const links *l, tsl__string s) {
+/* Nothing ends earlier than `s` does (TSL__STOP_APART), or some string does within `s`
+ * (TSL__STOP_NEVER), or only with what may stand before `s`. */
+static uint8_t judge(const links *l, tsl__string s) {
   uint32_t at = 0;
+  uint8_t how = TSL__STOP_APART;
   for (uint32_t i = 0; i < s.length; i++) {
-    if (!(at = below(l, at, (uint8_t)s.at[i])) || l->at[at].holds) return false;
-    if (i + 1 < s.length && (l->at[at].ends || l->at[at].begun)) return false;
+    if (!(at = below(l, at, (uint8_t)s.at[i]))) return TSL__STOP_NEVER; /* after a failure */
+    const node *n = &l->at[at];
+    if (i + 1 < s.length && (n->ends || n->holds)) return TSL__STOP_NEVER;
+    if (n->holds || (i + 1 < s.length && n->begun)) how = TSL__STOP_LATE;
   }
-  return true;
+  return how;
 }
 
-bool *tsl__tags_apart(tsl__tags_lowering *t, const tsl__string *strings, uint32_t n) {
+uint8_t *tsl__tags_apart(tsl__tags_lowering *t, const tsl__string *strings, uint32_t n) {
   size_t bytes = 1;
   for (uint32_t i = 0; i < n; i++) bytes += strings[i].length;
   links l = {.x = t->x, .n = 1};
-  bool *apart = tsl__tags_alloc(t->tags, n * sizeof *apart + 1);
+  uint8_t *apart = tsl__tags_alloc(t->tags, n * sizeof *apart + 1);
   if (!apart || bytes > UINT32_MAX || !(l.at = tsl__tags_alloc(t->tags, bytes * sizeof *l.at)) ||
       !(l.row = tsl__tags_alloc(t->tags, bytes * sizeof *l.row)))
     return NULL;
   for (uint32_t i = 0; i < n && tsl__exprs_status(t->x) == TSL_OK; i++) add(&l, strings[i]);
   link_all(&l);
   for (uint32_t i = 0; i < n && tsl__exprs_status(t->x) == TSL_OK; i++)
-    apart[i] = stands_apart(&l, strings[i]);
+    apart[i] = judge(&l, strings[i]);
   return tsl__exprs_status(t->x) == TSL_OK ? apart : NULL;
 }
 

@@ -276,7 +276,7 @@ tsl__expr tsl__tags_free_text(struct tsl__tags_lowering *l, const tsl__string *w
 typedef struct tsl__cut {
   /* text without them; what goes on after one of them, negated, NONE: not requested yet */
   tsl__expr text, late;
-  const bool *apart; /* for each: no other one ends first */
+  const uint8_t *apart; /* for each: TSL__STOP_... */
   const tsl__string *stops;
   uint32_t count;
 } tsl__cut;
@@ -294,9 +294,14 @@ tsl__expr tsl__tags_trie(struct tsl__tags_lowering *l, tsl__string *texts, tsl__
                          uint32_t n, uint32_t skip);
 
 /* ---- stops.c --------------------------------------------------------------------------------- */
-/* For each of n strings: free text up to it can be cut in one way only, because it overlaps neither
- * itself nor another one. NULL after a failure. */
-bool *tsl__tags_apart(struct tsl__tags_lowering *l, const tsl__string *strings, uint32_t n);
+/* How free text up to a string can be cut. */
+enum {
+  TSL__STOP_LATE,  /* another string may end first, or the string itself */
+  TSL__STOP_APART, /* in one way only: the string overlaps neither itself nor another one */
+  TSL__STOP_NEVER  /* not at all: another string ends within it */
+};
+/* That of each of n strings. NULL after a failure. */
+uint8_t *tsl__tags_apart(struct tsl__tags_lowering *l, const tsl__string *strings, uint32_t n);
 /* The index of the trigger of each tag of triggered tags: each has one, and each trigger a tag.
  * NULL after a failure. */
 uint32_t *tsl__tags_triggers(struct tsl__tags_lowering *l, const tsl__tag *n);

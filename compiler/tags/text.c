@@ -159,7 +159,7 @@ tsl__expr tsl__tags_free_text(tsl__tags_lowering *l, const tsl__string *without,
 
 bool tsl__tags_cut(tsl__tags_lowering *l, const tsl__string *without, uint32_t n, uint32_t stops,
                    tsl__cut *out) {
-  bool *apart = tsl__tags_apart(l, without, stops);
+  uint8_t *apart = tsl__tags_apart(l, without, stops);
   *out = (tsl__cut){.text = tsl__tags_free_text(l, without, n, TSL__INF),
                     .late = TSL__NONE,
                     .apart = apart,
@@ -173,18 +173,19 @@ tsl__expr tsl__tags_until(tsl__tags_lowering *l, tsl__cut *cut, uint32_t end, bo
   tsl__expr all = tsl__expr_seq(x, cut->text,
                                 trigger ? constant(l->captures, cut->stops[end], true)
                                         : tsl__tags_constant(l, cut->stops[end]));
-  if (cut->apart[end] || names_tokens(l, cut->stops[end])) return all;
+  if (cut->apart[end] == TSL__STOP_APART || names_tokens(l, cut->stops[end])) return all;
+  if (cut->apart[end] == TSL__STOP_NEVER) return TSL__NONE;
   if (cut->late == TSL__NONE) {
     tsl__bytes every = {{~0ull, ~0ull, ~0ull, ~0ull}};
     tsl__expr any = tsl__expr_bytes(x, &every), hit = tsl__expr_star(x, any);
     hit = tsl__expr_seq(x, hit, one_of(l, cut->stops, cut->count));
     cut->late = tsl__expr_not(x, tsl__expr_seq(x, hit, tsl__expr_repeat(x, any, 1, TSL__INF)));
   }
-  return tsl__expr_and(x, all, cut->late);
+  return tsl__expr_and_some(x, all, cut->late); /* the string itself is such a text */
 }
 
 bool tsl__tags_is_plain(tsl__tags_lowering *l, const tsl__cut *cut, uint32_t stop) {
-  return cut->apart[stop] && !names_tokens(l, cut->stops[stop]);
+  return cut->apart[stop] == TSL__STOP_APART && !names_tokens(l, cut->stops[stop]);
 }
 
 /* ---- tries ----------------------------------------------------------------------------------- */
