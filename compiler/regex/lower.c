@@ -555,6 +555,8 @@ static tsl__expr at_beginning(tsl__rx_lowering *l, tsl__rx_rests rests) {
 static tsl__expr lower_whole(tsl__rx_tree *t, tsl__exprs *x, tsl__rx *root, bool search) {
   tsl__rx_lowering l = {.tree = t, .x = x, .text = tsl__expr_text(x)};
   tsl__rx_rests rests;
+  uint32_t most;
+  if (!(root = tsl__rx_unbound(&l, root, search, &most))) return TSL__NONE;
   if (search) {
     bool gone;
     root = trim(t, root, true, &gone);
@@ -565,7 +567,11 @@ static tsl__expr lower_whole(tsl__rx_tree *t, tsl__exprs *x, tsl__rx *root, bool
   }
   rests = search ? everything(&l) : always(&l, TSL__EPS, (tsl__rx_ranges){NULL, 0});
   rests = tsl__rx_lower(&l, root, rests, true);
-  return tsl__rx_failed(&l) ? TSL__NONE : at_beginning(&l, rests);
+  if (tsl__rx_failed(&l)) return TSL__NONE;
+  tsl__expr all = at_beginning(&l, rests);
+  return most == TSL__INF
+             ? all
+             : tsl__expr_and(x, all, tsl__expr_repeat(x, tsl__expr_any_char(x), 0, most));
 }
 
 /* What a match within a larger text can be: no condition may look past it. */
