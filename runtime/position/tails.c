@@ -12,9 +12,9 @@
  * Found     Equal frames are looked for among few by comparing, among many by a table of slots.
  * Example   Landed are (a, 1), (b, 2), (a, 3), (a, 4): the cells a and b, and two that wait. At the
  *           end a has the tail {1, 3, 4}.
- * Cost      n log n for n frames, at each depth where they differ. Unions of two tails are
- *           remembered in the table of moves. Otherwise the union of two tails that share tails
- *           would be made again along every path to them.
+ * Cost      n log n for n frames, at each depth where they differ. Few tails are taken two by
+ *           two, as unions of two are remembered in the table of moves. Otherwise the union of two
+ *           tails that share tails would be made again along every path to them.
  * Tested by tests/position/test_tails.c, tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -116,6 +116,7 @@ tsl__stack tsl__tails_union(tsl__space *space, tsl__stack a, tsl__stack b) {
 
 /* ---- several tails --------------------------------------------------------------------------- */
 
+#define PAIRED 16u /* tails up to which the unions are of two, which are remembered for all bytes */
 #define KNOWN_UNIONS 32u /* of one byte; the oldest gives way */
 
 /* Unions of several tails that were made for one byte. Frames in different states often stand on
@@ -217,7 +218,7 @@ static void note_union(tsl__space *space, struct unions *known, uint64_t hash,
 
 /* The union of the tails of n equal frames, sorted; 0 on failure (sticky). */
 static tsl__stack unite(tsl__space *space, struct unions *known, const tsl__cell *equal, size_t n) {
-  if (n < 3) return unite_pairs(space, equal, n);
+  if (n <= PAIRED) return unite_pairs(space, equal, n);
   uint64_t hash = n;
   for (size_t k = 0; k < n; k++) hash = tsl__mix(hash * 31 + equal[k].tail);
   tsl__stack u = known_union(known, hash, equal, n);
