@@ -163,6 +163,23 @@ static void print_summary(const source *s, tsl_matcher *matcher, const char *sho
     printf("  the shortest %s takes %" PRIu64 " bytes\n", shortest, least);
 }
 
+static void print_finding(void *ctx, const tsl_lint_finding *f) {
+  bool *begun = ctx;
+  if (!*begun) heading("what could be better (turnstile lint says why)");
+  *begun = true;
+  printf("  %s at %s: %s\n", f->rule, *f->pointer ? f->pointer : "the root", f->message);
+}
+
+/* The lint's findings: a schema may compile and still not mean what its author meant. */
+static int print_findings(const source *s) {
+  bool begun = false;
+  tsl_error error;
+  if (s->kind != SOURCE_SCHEMA) return CLI_OK;
+  tsl_status status =
+      tsl_schema_lint(s->text.at, s->text.length, NULL, NULL, print_finding, NULL, &begun, &error);
+  return status == TSL_OK ? CLI_OK : cli_complain_error(source_name(s), &error);
+}
+
 static int explain(const source *s, const settings *o) {
   if (o->json) {
     const char *report = tsl_grammar_report(s->grammar);
@@ -177,7 +194,10 @@ static int explain(const source *s, const settings *o) {
   if (status != TSL_OK) return cli_complain("explain: %s", tsl_status_name(status));
   int code = o->text ? follow(s, matcher, o->text, o->masks || o->dot ? &v : NULL) : CLI_OK;
   if (code == CLI_OK && o->sample && !survey_sample(&v, s, o->sample)) code = CLI_BAD;
-  if (!o->dot) print_summary(s, matcher, o->text ? "completion of the text" : "text");
+  if (!o->dot) {
+    print_summary(s, matcher, o->text ? "completion of the text" : "text");
+    if (print_findings(s) != CLI_OK) code = CLI_BAD;
+  }
   if (code != CLI_BAD && print_states(s, o, &v) != CLI_OK) code = CLI_BAD;
   survey_free(&v);
   tsl_matcher_free(matcher);

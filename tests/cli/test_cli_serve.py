@@ -405,7 +405,10 @@ def gone():
             s.sendall(b"G")  # nobody reads the begin of a second request
             s.close()
             check(
-                wait_for(lambda: server.metrics()["jobs_cancelled_total"] == before + 1),
+                wait_for(
+                    lambda: server.metrics()["jobs_cancelled_total"] == before + 1
+                    and server.metrics()["running"] == 0
+                ),
                 f"one went away and left a byte (stream: {stream}): {server.metrics()}",
             )
         held = [server.post(LONG)]

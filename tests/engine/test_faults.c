@@ -453,7 +453,64 @@ static void sampler(void) {
   }
 }
 
+/* ---- the lint -------------------------------------------------------------------------------- */
+
+/* A digest of all that the lint said. */
+static void add_to_digest(void *ctx, const char *text) {
+  uint64_t *digest = ctx;
+  for (; *text; text++) *digest = (*digest ^ (uint8_t)*text) * 0x100000001B3u;
+}
+
+static void add_finding(void *ctx, const tsl_lint_finding *finding) {
+  add_to_digest(ctx, finding->rule);
+  add_to_digest(ctx, finding->pointer);
+  add_to_digest(ctx, finding->message);
+}
+
+static tsl_status lint(faulty *f, const char *text, uint64_t *digest) {
+  const tsl_lint_options options = {.fix = true, .bounds = true};
+  tsl_error error;
+  *digest = 7;
+  return tsl_schema_lint(text, strlen(text), &options, &f->hook, add_finding, add_to_digest, digest,
+                         &error);
+}
+
+/* Every allocation of the lint fails once, and from then on: NO_MEMORY, or nothing is noticed. A
+ * later call says what the first one said. */
+static void lints(void) {
+  static const char *const texts[] = {
+      "{\"type\": \"object\", \"properties\": {\"answer\": {\"enum\": [\"yes\", \"no\"]}, "
+      "\"reasoning\": {\"type\": \"string\"}, \"tags\": {\"type\": \"array\", \"items\": "
+      "{\"pattern\": \"[a-z]+\", \"type\": \"string\"}}}, \"required\": [\"answr\"]}",
+      "{\"name\": \"f\", \"parameters\": {\"properties\": {\"a\": {\"type\": \"string\", "
+      "\"maxLength\": 2, \"minLength\": 3}, \"b\": {\"oneOf\": [{\"type\": \"string\"}, "
+      "{\"type\": \"integer\"}]}}}}",
+  };
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    uint64_t want = 0, got;
+    unsigned long refused = 0;
+    for (unsigned long n = 0, failed = 1; failed; n++) {
+      faulty f;
+      faulty_begin(&f);
+      if (n) faulty_arm(&f, (n - 1) / 2, n % 2 == 0);
+      tsl_status status = lint(&f, texts[i], &got);
+      if (status == TSL_ERR_NO_MEMORY) {
+        CHECK(f.failed);
+        refused++;
+        faulty_disarm(&f);
+        status = lint(&f, texts[i], &got);
+      }
+      if (n == 0) want = got;
+      CHECKF(status == TSL_OK && got == want && want != 7, "text %zu, request %lu", i, n);
+      CHECK(f.blocks == 0 && !f.wrong_size);
+      failed = n == 0 || f.failed;
+    }
+    CHECKF(refused > 10, "%lu requests were refused", refused);
+  }
+}
+
 int main(void) {
+  RUN(lints, "the lint: every allocation fails, once or from then on");
   RUN(compile_and_generate,
       "compile, mask, accept, validate, fork: every allocation fails, once or from then on");
   RUN(items_that_differ,
