@@ -6,7 +6,7 @@ shipped grammars; with mkdocs-material, in build/manual/site.
 
 The site works from the file system (but for its search box, which needs a server) and loads nothing
 from elsewhere. mkdocs runs strict: a warning is a failure, as is a link that leads nowhere. Links
-from docs/ to files of the tree that are no pages are kept as names. Packages: scripts/docs.lock,
+from docs/ to files of the tree that are no pages are kept as names. Packages: scripts/locks/docs.lock,
 installed with pip into build/manual/venv.
 
 SPDX-License-Identifier: Apache-2.0
@@ -23,7 +23,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MANUAL = ROOT / "build" / "manual"
-LOCK = ROOT / "scripts" / "docs.lock"
+LOCK = ROOT / "scripts" / "locks" / "docs.lock"
 CONFIG = """site_name: Turnstile
 site_description: Constrained decoding for language models
 docs_dir: pages

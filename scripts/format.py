@@ -63,8 +63,8 @@ def sources():
 
 
 def version(name):
-    """The version that scripts/format.lock pins."""
-    lock = (ROOT / "scripts" / "format.lock").read_text(encoding="utf-8")
+    """The version that scripts/locks/format.lock pins."""
+    lock = (ROOT / "scripts" / "locks" / "format.lock").read_text(encoding="utf-8")
     return re.search(rf"^{name}==(\S+)", lock, re.M)[1]
 
 

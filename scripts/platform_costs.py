@@ -69,7 +69,9 @@ def built(target, folder):
 
 def times(command):
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
-    return dict(re.findall(r"^(\w+) ([\d.]+)$", done.stdout, re.M)) if done.returncode == 0 else None
+    if done.returncode:
+        return None
+    return dict(re.findall(r"^(\w+) ([\d.]+)$", done.stdout, re.M))
 
 
 def counted(program, kernels, folder):

@@ -19,7 +19,7 @@ wheels (scripts/wheels.py).
 --quick takes those of QUICK, of `windows` a few tests; the lines before the last one say what was
 left out. Each target says how far it came: linked, or ran.
 
-Objects are kept in build/platforms. zig is the package ziglang of PyPI, pinned in scripts/zig.lock
+Objects are kept in build/platforms. zig is the package ziglang of PyPI, pinned in scripts/locks/zig.lock
 (`./dev fetch zig`).
 
 SPDX-License-Identifier: Apache-2.0

@@ -141,9 +141,9 @@ def provenance(found, parts):
     """The statement, as text. It names no time: the commit has one."""
     materials = [{"uri": "git:turnstile", "digest": {"gitCommit": git("rev-parse", "HEAD")}}]
     for name in LOCKS:
-        data = (ROOT / "scripts" / name).read_bytes()
+        data = (ROOT / "scripts" / "locks" / name).read_bytes()
         digest = {"sha256": hashlib.sha256(data).hexdigest()}
-        materials.append({"uri": f"scripts/{name}", "digest": digest})
+        materials.append({"uri": f"scripts/locks/{name}", "digest": digest})
     statement = {
         "_type": "https://in-toto.io/Statement/v1",
         "subject": [{"name": name, "digest": {"sha256": sha}} for name, sha in found.items()],

@@ -6,8 +6,8 @@ as a header, and the checksums of what was built.
 
 Versions are those that pkg-config gives for the machine that built it. The result says nothing
 about when or where: the same tree and libraries give the same bytes, unless SOURCE_DATE_EPOCH says
-otherwise. What benchmarks and tests use beside is in scripts/packages.lock and
-scripts/requirements.lock.
+otherwise. What benchmarks and tests use beside is in scripts/locks/packages.lock and
+scripts/locks/requirements.lock.
 
 SPDX-License-Identifier: Apache-2.0
 """

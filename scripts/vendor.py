@@ -1,7 +1,7 @@
 """The sources of PCRE2, yajl and xxHash, for builds that take no library of the system.
 
 `./dev fetch wasm` brings Debian's source packages to build/wasm, each file against its hash in
-scripts/packages.lock. copy() takes out of them what a build needs:
+scripts/locks/packages.lock. copy() takes out of them what a build needs:
 
     FOLDER/include/     pcre2.h, yajl/*.h, xxhash.h
     FOLDER/pcre2/       PCRE2 for 8-bit text with Unicode, without its just-in-time compiler

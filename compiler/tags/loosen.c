@@ -8,7 +8,7 @@
  * Example   {"type": "array", "uniqueItems": true} in the style minimax_m3_xml. The error's
  *           pointer is that object. Its "uniqueItems" becomes false, and the next compile succeeds.
  * Parts     An object with "uniqueItems" loses that. Any other object loses all its members, so
- *           that every value is allowed there. Any other value is a keyword's, and the keyword goes.
+ *           that every value is allowed there. Any other value is a keyword's: the keyword goes.
  * End       After LOOSEN_MAX parts, or where nothing is at the pointer, the arguments are any
  *           object. If that is not supported either, the error stands.
  * Cost      A compile of this tool's schema for each part.

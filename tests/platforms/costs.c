@@ -8,8 +8,8 @@
  *   draw    a draw of the sampler at temperature 1 under that mask
  *   masks   a grammar is compiled anew, and a text followed with a mask at each byte
  *
- * It prints a line for each: its name and nanoseconds of a round. The names of the functions that do
- * the work are what callgrind is told to count in. It is linked with the library's static objects,
+ * It prints a line for each: its name and nanoseconds of a round. Callgrind counts in the functions
+ * that do the work, by their names. It is linked with the library's static objects,
  * as the choice of kernels is no public call.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -6,7 +6,7 @@ off, and a project takes it by CMake.
   use      a project that requires it finds Turnstile::turnstile, and its program prints what the
            others print
 
-conan is the package of scripts/conan.lock (`./dev fetch conan`).
+conan is the package of scripts/locks/conan.lock (`./dev fetch conan`).
 
 SPDX-License-Identifier: Apache-2.0
 """

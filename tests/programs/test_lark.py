@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Random Lark grammars and texts: what Turnstile accepts against Lark itself (PyPI, the version of
-scripts/requirements.lock).
+scripts/locks/requirements.lock).
 
     tests/programs/test_lark.py [--pairs N] [--seed N]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Schemas that other people have published: those of some npm packages (scripts/packages.lock),
+"""Schemas that other people have published: those of some npm packages (scripts/locks/packages.lock),
 which nobody wrote to test a validator.
 
   compile   each compiles, but for those of tests/cases/published.json, whose reason stands there
@@ -76,7 +76,7 @@ def lines_of(text):
 @functools.cache
 def served():
     """{URL: folder} of the documents that the packages have for each other's references."""
-    entries = json.loads((ROOT / "scripts" / "packages.lock").read_text())["schemas"]
+    entries = json.loads((ROOT / "scripts" / "locks" / "packages.lock").read_text())["schemas"]
     return {
         url: FOLDER / entry["package"].rpartition("@")[0] / below
         for entry in entries

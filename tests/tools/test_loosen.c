@@ -94,8 +94,8 @@ static void parts_are_left_out(void) {
   }
 }
 
-/* A schema without its parts is not kept: who uses the tables again gets the report as well, and a strict
- * tool with the same text is refused. */
+/* A schema without its parts is not kept: who uses the tables again gets the report as well, and a
+ * strict tool with the same text is refused. */
 static void tables_are_used_again(void) {
   tsl_grammar *g, *again;
   tsl_error e = {0};
