@@ -6,8 +6,8 @@ shipped grammars; with mkdocs-material, in build/manual/site.
 
 The site works from the file system (but for its search box, which needs a server) and loads nothing
 from elsewhere. mkdocs runs strict: a warning is a failure, as is a link that leads nowhere. Links
-from docs/ to files of the tree that are no pages are kept as names. Packages: scripts/locks/docs.lock,
-installed with pip into build/manual/venv.
+from docs/ to files of the tree that are no pages are kept as names. Packages:
+scripts/locks/docs.lock, installed with pip into build/manual/venv.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -16,8 +16,8 @@
                            llama-cpp-python (pip checks the hash); its Python part in
                            build/llama-cpp-python
   format  build/format     what lays out the sources: clang-format and ruff, the packages of
-                           scripts/locks/format.lock (pip checks the hashes), in venv; the npm package
-                           prettier against its hash
+                           scripts/locks/format.lock (pip checks the hashes), in venv; the npm
+                           package prettier against its hash
   wasm    build/wasm       what builds without libraries of the system take: Debian's source
                            packages of yajl, PCRE2 and xxHash, each file against its sha256. Not
                            among `all`: it needs apt-get and dpkg-source

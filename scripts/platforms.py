@@ -19,8 +19,8 @@ wheels (scripts/wheels.py).
 --quick takes those of QUICK, of `windows` a few tests; the lines before the last one say what was
 left out. Each target says how far it came: linked, or ran.
 
-Objects are kept in build/platforms. zig is the package ziglang of PyPI, pinned in scripts/locks/zig.lock
-(`./dev fetch zig`).
+Objects are kept in build/platforms. zig is the package ziglang of PyPI, pinned in
+scripts/locks/zig.lock (`./dev fetch zig`).
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -18,7 +18,8 @@ The others are named with `linked`. auditwheel says whether a wheel for Linux ke
 promises, and abi3audit whether any wheel uses more of CPython than the stable ABI (`./dev fetch
 audit`).
 
-Every wheel is the same, byte for byte, if it is made again. zig is the package of scripts/locks/zig.lock.
+Every wheel is the same, byte for byte, if it is made again. zig is the package of
+scripts/locks/zig.lock.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -28,33 +28,30 @@ typedef struct settings {
   size_t nudge_count;
 } settings;
 
-static bool set_preset(void *to, const char *v) { return ((settings *)to)->preset = v, true; }
-static bool set_tools(void *to, const char *v) { return ((settings *)to)->tools = v, true; }
-static bool set_tags(void *to, const char *v) { return ((settings *)to)->tags = v, true; }
-static bool set_template(void *to, const char *v) { return ((settings *)to)->jinja = v, true; }
-static bool set_choice(void *to, const char *v) { return ((settings *)to)->choice = v, *v != 0; }
-static bool set_parse(void *to, const char *v) { return ((settings *)to)->parse = v, true; }
-static bool set_vocab(void *to, const char *v) { return ((settings *)to)->vocab = v, *v != 0; }
-static bool set_vocab_cache(void *to, const char *v) {
-  return ((settings *)to)->vocab_cache = v, *v != 0;
-}
-static bool set_parallel(void *to, const char *v) {
-  return (void)v, ((settings *)to)->parallel = 1, true;
-}
-static bool set_serial(void *to, const char *v) {
-  return (void)v, ((settings *)to)->parallel = -1, true;
-}
-static bool set_list(void *to, const char *v) { return (void)v, ((settings *)to)->list = true; }
-static bool set_compile(void *to, const char *v) {
-  return (void)v, ((settings *)to)->compile = true;
-}
-static bool set_stream(void *to, const char *v) { return (void)v, ((settings *)to)->stream = true; }
-static bool set_null(void *to, const char *v) { return (void)v, ((settings *)to)->null = true; }
-static bool set_masks(void *to, const char *v) { return (void)v, ((settings *)to)->masks = true; }
-static bool set_strict(void *to, const char *v) { return (void)v, ((settings *)to)->strict = true; }
-static bool set_lenient(void *to, const char *v) {
-  return (void)v, ((settings *)to)->lenient = true;
-}
+/* Options that set one field: to their text, or to what the option itself says. */
+#define SET(name, field, value, fine)                        \
+  static bool set_##name(void *to, const char *v) {          \
+    return (void)v, ((settings *)to)->field = (value), fine; \
+  }
+SET(preset, preset, v, true)
+SET(tools, tools, v, true)
+SET(tags, tags, v, true)
+SET(template, jinja, v, true)
+SET(choice, choice, v, *v != 0)
+SET(parse, parse, v, true)
+SET(vocab, vocab, v, *v != 0)
+SET(vocab_cache, vocab_cache, v, *v != 0)
+SET(parallel, parallel, 1, true)
+SET(serial, parallel, -1, true)
+SET(list, list, true, true)
+SET(compile, compile, true, true)
+SET(stream, stream, true, true)
+SET(null, null, true, true)
+SET(masks, masks, true, true)
+SET(strict, strict, true, true)
+SET(lenient, lenient, true, true)
+#undef SET
+
 static bool set_nudge(void *to, const char *v) {
   settings *o = to;
   return o->nudge_count < NUDGES_MAX && *v ? o->nudge[o->nudge_count++] = v, true : false;
@@ -68,7 +65,6 @@ static bool set_max_thinking(void *to, const char *v) {
 static bool set_seed(void *to, const char *v) {
   return cli_number(v, 0, UINT64_MAX, &((settings *)to)->seed);
 }
-
 static bool set_budget(void *to, const char *v) {
   return cli_number(v, 1, TOKENS_MAX, &((settings *)to)->budget);
 }

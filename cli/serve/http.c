@@ -83,8 +83,8 @@ static enum MHD_Result refuse(exchange *x, struct MHD_Connection *c, unsigned st
   return result;
 }
 
-/* Is the client still there? One that has closed may have left bytes that nobody has read, such as a
- * second request: reading cannot see the end behind them. Linux says that the other side closed
+/* Is the client still there? One that has closed may have left bytes that nobody has read, such as
+ * a second request: reading cannot see the end behind them. Linux says that the other side closed
  * (POLLRDHUP). Elsewhere the socket is read, and the end is seen once the bytes are. */
 static bool is_connected(struct MHD_Connection *c) {
   const union MHD_ConnectionInfo *info =

@@ -33,7 +33,7 @@
 #include "runtime/masks/union_memo.h"
 #include "runtime/walk/shared_walks.h"
 #include "runtime/walk/walk.h"
-#include "runtime/walk/any_text.h"
+#include "runtime/walk/text/any_text.h"
 #include "runtime/walk/nonascii.h"
 
 #define WALK_STEPS 3000000u /* trie nodes visited for states in the middle of rules */

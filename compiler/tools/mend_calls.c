@@ -81,6 +81,7 @@ static tsl__string trimmed(tsl__string s) {
   return s;
 }
 
+/* Name spaces that models put before names: "functions.weather" is weather. */
 static bool without_prefix(tsl__string *s, const char *prefix) {
   size_t n = strlen(prefix);
   if (s->length <= n || memcmp(s->at, prefix, n)) return false;
@@ -243,6 +244,8 @@ static tsl__json *members_beside(tsl__mend *m, const tsl__json *object) {
   return out;
 }
 
+/* An object that is a call, in whatever members: {"tool": "f", "args": {…}} is one of f. False:
+ * it is no call, and stays text. */
 static bool add_envelope(tsl__mend *m, const tsl__json *object, uint32_t at) {
   const tsl__mend_plan *p = m->plan;
   const tsl__mend_tool *tool;

@@ -105,6 +105,7 @@ static tsl__tag *text_apart(build *b, bool marked) {
   return n;
 }
 
+/* What a model thinks: any text, of as many tokens as the request allows. */
 static tsl__tag *thoughts(build *b) {
   tsl__tag *n = any_text(b);
   if (n) n->max_tokens = b->max_thinking;
@@ -173,6 +174,7 @@ static tsl__tag *any_of(build *b, tsl__tag **all, uint32_t count) {
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
+/* The arguments of a call: its schema, written as JSON or in the preset's own style. */
 static tsl__tag *arguments(build *b, const tsl__tool *tool, tsl__string style) {
   static const char any_object[] = "{\"type\":\"object\"}";
   tsl__tag *n = node(b, TSL__TAG_SCHEMA, 0);
@@ -302,6 +304,7 @@ static tsl__tag **all_calls(build *b, uint32_t *count) {
 
 static bool several_calls(const build *b) { return b->request->parallel && !b->request->forced; }
 
+/* Calls with the separator between them, as many as the request allows. */
 static tsl__tag *list_of_calls(build *b, tsl__string separator) {
   uint32_t count;
   tsl__tag **calls = all_calls(b, &count);
@@ -419,6 +422,7 @@ static tsl__tag *required_calls(build *b) {
                 calls);
 }
 
+/* All of an answer, by what the request's tool_choice asks for. */
 static tsl__tag *answer(build *b) {
   bool content = b->request->content != NULL;
   if (b->request->count && b->request->choice == TSL__CHOICE_REQUIRED) return required_calls(b);

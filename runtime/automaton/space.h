@@ -260,7 +260,7 @@ typedef struct tsl__warm {
   tsl__frozen *frozen_unions;      /* the same of its unions (runtime/masks/union_memo.c) */
   struct tsl__lengths *lengths;    /* of the vocabulary's tokens */
   struct tsl__linear *linear;      /* of its trie */
-  struct tsl__any_texts *any_text; /* see runtime/walk/any_text.h */
+  struct tsl__any_texts *any_text; /* see runtime/walk/text/any_text.h */
 } tsl__warm;
 
 struct tsl__space {

@@ -12,7 +12,7 @@
  * Found     Equal frames are looked for among few by comparing, among many by a table of slots.
  * Example   Landed are (a, 1), (b, 2), (a, 3), (a, 4): the cells a and b, and two that wait. At the
  *           end a has the tail {1, 3, 4}.
- * Cost      n log n for n frames, at each depth where they differ. Few tails are united two by
+ * Cost      n log n for n frames, at each depth where they differ. Few tails are merged two by
  *           two, as unions of two are remembered in the table of moves. Otherwise the union of two
  *           tails that share tails would be made again along every path to them.
  * Tested by tests/position/test_tails.c, tests/engine/test_oracle.c

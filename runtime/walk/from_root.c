@@ -19,7 +19,7 @@
 #include "runtime/walk/search.h"
 
 #include "runtime/walk/classes.h"
-#include "runtime/walk/any_text.h"
+#include "runtime/walk/text/any_text.h"
 
 #define TYPICAL_LEAD 0xE1u
 #define TYPICAL_LETTER 'e'

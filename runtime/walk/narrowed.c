@@ -2,8 +2,8 @@
  *
  * Problem   A walk that leaves much is remembered with what follows (follow.h): the bytes before
  *           which the frame is left. An expression of SQL is followed by `)`, by `,`, by an
- *           operator, by `from`, or by any of these. Each is another set of bytes, and the same state was
- *           walked over the vocabulary for each: 247 such walks of 122 states.
+ *           operator, by `from`, or by any of these. Each is another set of bytes, and the same
+ *           state was walked over the vocabulary for each: 247 such walks of 122 states.
  * Idea      The walks of one state differ in what they leave, not in their masks. What is left
  *           before fewer bytes is part of what is left before more: those nodes of which one of the
  *           fewer bytes comes next. So a walk before more bytes is narrowed: one look at each node

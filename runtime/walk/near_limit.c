@@ -24,7 +24,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/walk/any_text.h"
+#include "runtime/walk/text/any_text.h"
 #include "runtime/walk/classes.h"
 #include "runtime/walk/memo.h"
 #include "runtime/walk/reference.h"

@@ -35,7 +35,7 @@
 #include "runtime/walk/classes.h"
 #include "runtime/walk/fixed.h"
 #include "runtime/walk/linear.h"
-#include "runtime/walk/text_graph.h"
+#include "runtime/walk/text/text_graph.h"
 #include "runtime/kernels/logits.h"
 #include "runtime/core/trie.h"
 #include "runtime/vocab/token_ring.h"

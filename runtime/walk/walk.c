@@ -21,7 +21,7 @@
 #include "runtime/walk/walk.h"
 
 #include "runtime/kernels/logits.h"
-#include "runtime/walk/any_text.h"
+#include "runtime/walk/text/any_text.h"
 #include "runtime/walk/classes.h"
 #include "runtime/walk/memo.h"
 #include "runtime/walk/names.h"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Schemas that other people have published: those of some npm packages (scripts/locks/packages.lock),
-which nobody wrote to test a validator.
+"""Schemas that other people have published: those of some npm packages
+(scripts/locks/packages.lock), which nobody wrote to test a validator.
 
   compile   each compiles, but for those of tests/cases/published.json, whose reason stands there
   texts     texts drawn under the masks of each are valid for jsonschema-rs

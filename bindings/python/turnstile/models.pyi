@@ -42,43 +42,20 @@ class _Answers:
     ) -> List[str]: ...
     @overload
     def batch(
-        self,
-        prompts: Iterable[str],
-        type: Type[T],
-        *,
-        progress: bool = False,
-        **options: Any,
+        self, prompts: Iterable[str], type: Type[T], *, progress: bool = False, **options: Any
     ) -> List[T]: ...
     @overload
     def batch(
-        self,
-        prompts: Iterable[str],
-        type: Any = None,
-        *,
-        progress: bool = False,
-        **options: Any,
+        self, prompts: Iterable[str], type: Any = None, *, progress: bool = False, **options: Any
     ) -> List[Any]: ...
     @overload
     async def acall(
-        self,
-        prompt: str,
-        type: Union[None, Pattern[str], _core.Grammar] = None,
-        **options: Any,
+        self, prompt: str, type: Union[None, Pattern[str], _core.Grammar] = None, **options: Any
     ) -> str: ...
     @overload
-    async def acall(
-        self,
-        prompt: str,
-        type: Type[T],
-        **options: Any,
-    ) -> T: ...
+    async def acall(self, prompt: str, type: Type[T], **options: Any) -> T: ...
     @overload
-    async def acall(
-        self,
-        prompt: str,
-        type: Any = None,
-        **options: Any,
-    ) -> Any: ...
+    async def acall(self, prompt: str, type: Any = None, **options: Any) -> Any: ...
     @overload
     async def abatch(
         self,
@@ -87,18 +64,10 @@ class _Answers:
         **options: Any,
     ) -> List[str]: ...
     @overload
-    async def abatch(
-        self,
-        prompts: Iterable[str],
-        type: Type[T],
-        **options: Any,
-    ) -> List[T]: ...
+    async def abatch(self, prompts: Iterable[str], type: Type[T], **options: Any) -> List[T]: ...
     @overload
     async def abatch(
-        self,
-        prompts: Iterable[str],
-        type: Any = None,
-        **options: Any,
+        self, prompts: Iterable[str], type: Any = None, **options: Any
     ) -> List[Any]: ...
 
 class Model(_Answers):
@@ -156,53 +125,24 @@ class Model(_Answers):
         max_tokens: int = 512,
         **sampling: Any,
     ) -> Iterator[str]: ...
-    def astream(
-        self,
-        prompt: str,
-        type: Any = None,
-        **options: Any,
-    ) -> AsyncIterator[Any]: ...
+    def astream(self, prompt: str, type: Any = None, **options: Any) -> AsyncIterator[Any]: ...
     @overload
     def measure(
-        self,
-        prompt: str,
-        type: Union[None, Pattern[str], _core.Grammar] = None,
-        **options: Any,
+        self, prompt: str, type: Union[None, Pattern[str], _core.Grammar] = None, **options: Any
     ) -> Tuple[str, Measure]: ...
     @overload
-    def measure(
-        self,
-        prompt: str,
-        type: Type[T],
-        **options: Any,
-    ) -> Tuple[T, Measure]: ...
+    def measure(self, prompt: str, type: Type[T], **options: Any) -> Tuple[T, Measure]: ...
     @overload
-    def measure(
-        self,
-        prompt: str,
-        type: Any = None,
-        **options: Any,
-    ) -> Tuple[Any, Measure]: ...
+    def measure(self, prompt: str, type: Any = None, **options: Any) -> Tuple[Any, Measure]: ...
     @overload
     async def ameasure(
-        self,
-        prompt: str,
-        type: Union[None, Pattern[str], _core.Grammar] = None,
-        **options: Any,
+        self, prompt: str, type: Union[None, Pattern[str], _core.Grammar] = None, **options: Any
     ) -> Tuple[str, Measure]: ...
     @overload
-    async def ameasure(
-        self,
-        prompt: str,
-        type: Type[T],
-        **options: Any,
-    ) -> Tuple[T, Measure]: ...
+    async def ameasure(self, prompt: str, type: Type[T], **options: Any) -> Tuple[T, Measure]: ...
     @overload
     async def ameasure(
-        self,
-        prompt: str,
-        type: Any = None,
-        **options: Any,
+        self, prompt: str, type: Any = None, **options: Any
     ) -> Tuple[Any, Measure]: ...
     def choose(
         self, prompt: str, labels: Iterable[Label], *, system: Optional[str] = None

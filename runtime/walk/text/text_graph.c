@@ -6,7 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/walk/text_graph.h"
+#include "runtime/walk/text/text_graph.h"
 
 #include "runtime/walk/fixed.h"
 

@@ -1,7 +1,7 @@
 /* any_text.c - see any_text.h.
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/walk/any_text.h"
+#include "runtime/walk/text/any_text.h"
 
 #include "runtime/walk/classes.h"
 
