@@ -104,7 +104,7 @@ static void no_room(void) {
   tsl_matcher *m = NULL;
   CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK);
   follow(m, NULL);
-  g->space->work.max_memory = memory_of(g) + 3 * words * 4;
+  g->space->work.max_memory = tsl__space_memory(g->space) + 3 * words * 4;
   follow(m, NULL);
   CHECKF(tsl__rows_memory(g->space) <= 4 * words * 4, "%d rows",
          (int)(tsl__rows_memory(g->space) / (words * 4)));
