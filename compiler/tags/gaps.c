@@ -54,6 +54,11 @@ static bool is_blank(const tsl__gaps *g, const char *text, size_t n) {
   return true;
 }
 
+/* The text that is not yet reported. An empty buffer has no address to count from. */
+static const char *waiting(const tsl_parser *p) {
+  return p->text.at ? p->text.at + p->reported_to : "";
+}
+
 /* Is the text that waits all that stands behind the last block or call? */
 static bool stands_behind(const tsl_parser *p, tsl__behind what) {
   return p->behind == what && p->reported_to == p->behind_at;
@@ -67,7 +72,7 @@ static void drop_thinking(tsl_parser *p, size_t to) {
   for (uint32_t i = 0; i < texts->n; i++) {
     const tsl__string s = texts->at[i];
     if (s.length > best && s.length <= to - p->reported_to &&
-        !memcmp(p->text.at + p->reported_to, s.at, s.length))
+        !memcmp(waiting(p), s.at, s.length))
       best = s.length;
   }
   p->reported_to += best;
@@ -76,19 +81,18 @@ static void drop_thinking(tsl_parser *p, size_t to) {
 
 size_t tsl__gaps_wait(tsl_parser *p, size_t to) {
   const tsl__gaps *g = &p->tagged->gaps;
-  const char *text = p->text.at;
   if (stands_behind(p, TSL__BEHIND_THINKING)) {
-    if (begins_one(&g->thinking, text + p->reported_to, to - p->reported_to)) return p->reported_to;
+    if (begins_one(&g->thinking, waiting(p), to - p->reported_to)) return p->reported_to;
     drop_thinking(p, to);
   }
+  size_t n = to - p->reported_to;
   if (stands_behind(p, TSL__BEHIND_CALL) &&
-      (is_blank(g, text + p->reported_to, to - p->reported_to) ||
-       begins_one(&g->between, text + p->reported_to, to - p->reported_to) ||
-       begins_one(&g->after, text + p->reported_to, to - p->reported_to)))
+      (is_blank(g, waiting(p), n) || begins_one(&g->between, waiting(p), n) ||
+       begins_one(&g->after, waiting(p), n)))
     return p->reported_to;
   size_t longest = longest_of(&g->before), from = to > longest ? to - longest : 0;
   for (size_t k = from > p->reported_to ? from : p->reported_to; k < to; k++)
-    if (begins_one(&g->before, text + k, to - k)) return k;
+    if (begins_one(&g->before, p->text.at + k, to - k)) return k;
   return to;
 }
 
@@ -98,8 +102,8 @@ size_t tsl__gaps_before(tsl_parser *p, size_t to, bool call) {
   drop_thinking(p, to);
   size_t n = to - p->reported_to;
   if (!call) return to;
-  if (stands_behind(p, TSL__BEHIND_CALL) && (is_one(&g->between, p->text.at + p->reported_to, n) ||
-                                             is_blank(g, p->text.at + p->reported_to, n)))
+  if (stands_behind(p, TSL__BEHIND_CALL) && (is_one(&g->between, waiting(p), n) ||
+                                             is_blank(g, waiting(p), n)))
     return p->reported_to;
   for (uint32_t i = 0; i < g->before.n; i++) {
     const tsl__string s = g->before.at[i];
@@ -112,7 +116,7 @@ size_t tsl__gaps_before(tsl_parser *p, size_t to, bool call) {
 size_t tsl__gaps_at_end(tsl_parser *p, size_t to) {
   drop_thinking(p, to);
   const tsl__gaps *g = &p->tagged->gaps;
-  const char *text = p->text.at + p->reported_to;
+  const char *text = waiting(p);
   size_t n = to - p->reported_to;
   bool drop =
       stands_behind(p, TSL__BEHIND_CALL) && (is_one(&g->after, text, n) || is_blank(g, text, n));
