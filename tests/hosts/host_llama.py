@@ -410,7 +410,8 @@ def chat_in_python(counts, python, model, folder):
             tokens += answer["tokens"]
     (line,) = common.program([python, "tests/hosts/llama_models.py", model], env=environment)
     answer = json.loads(line)
-    right = answer["person"] == answer["again"] and answer["colour"] in ("red", "blue")
+    same = answer["person"] == answer["again"] == answer["streamed"]
+    right = same and answer["steps"] > 1 and answer["colour"] in ("red", "blue")
     counts["passed" if right and abs(sum(answer["shares"].values()) - 1) < 1e-6 else "failed"] += 1
     example = common.run(
         [python, "bindings/python/examples/llama_cpp_json.py", model],

@@ -28,12 +28,15 @@ def main():
     person, cost = model.measure(prompt, Person, max_tokens=96)
     shares = model.choose("Is fire hot or cold?", ["hot", "cold"])
     colour = model("Name a colour.", typing.Literal["red", "blue"])
-    text = "".join(model.stream(prompt, Person, max_tokens=96))
+    *steps, last = model.stream(prompt, Person, max_tokens=96)
+    text = "".join(model.stream_text(prompt, Person, max_tokens=96))
     print(
         json.dumps(
             {
                 "person": dataclasses.asdict(person),
                 "again": json.loads(text),
+                "streamed": dataclasses.asdict(last),
+                "steps": len(steps),
                 "tokens": cost.tokens,
                 "forced": cost.forced,
                 "legal_mass": cost.legal_mass,
