@@ -6,14 +6,15 @@
  *           its Brzozowski derivative. All expressions are hash-consed, so that equal ones are one
  *           number, derivatives meet again, and a table of derivatives is a DFA that builds itself.
  *           `and` and `not` need no construction of their own: D_b(a & b) = D_b(a) & D_b(b).
- * Calls     A RULE stands for an expression that is unfolded on the first visit. `rule · k` with k
- *           other than ε is a call: the matcher pushes k and goes on with the rule's body (a frame
- *           of its own, shared by all callers). A RULE that is last replaces the frame (tail call).
+ * Calls     A RULE stands for an expression that is unfolded on the first visit. `rule · k`, where
+ *           k is not ε, is a call. The matcher pushes k and goes on with the rule's body, which has
+ *           its own frame, shared by all callers. A RULE that is last replaces the frame (tail
+ *           call).
  * Empty     An expression whose language is empty is always TSL__NONE: constructors simplify,
  *           `and`/`not` search the derivative graph (empty.c), rules are productive by contract. So
  *           "not NONE" means "can still be completed".
- * Counters  repeat{m,n} with large bounds is not unrolled: once entered it becomes COUNTED, the
- *           number of begun iterations being a register of the frame (see deriv.h).
+ * Counters  repeat{m,n} with large bounds is not unrolled. Once entered, the loop becomes COUNTED:
+ *           a register of the frame holds the number of iterations begun (see deriv.h).
  *
  * Example   D_a( a(b|c)* ) = (b|c)*;  D_b( (b|c)* ) = (b|c)*: two states.
  * Cost      A constructor is one hash probe; a node is 32 bytes.

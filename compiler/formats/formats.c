@@ -1,12 +1,13 @@
 /* formats.c - see formats.h.
  *
- * Most formats are a pattern in formats.def. Here are those that are not, beside references, which
- *   are unions of two patterns:
- *   time, date-time  hh:mm:60±hh:mm is right if it is 23:59 in UTC: 2,881 combinations of hours,
- *                    minutes and offset. As an expression they would have to be spelled out; as an
- *                    automaton its state is what has been read of hours and minutes, and once they
- *                    are known the offset is a literal: 01:29:60 must go on with +01:30 or -22:30.
- *   hostname, idn-hostname, regex  automata too: host.c, idn.c, formats_regex.c.
+ * Most formats are a pattern in formats.def. References are unions of two patterns. The rest:
+ *   time, date-time
+ *       hh:mm:60±hh:mm is right if it is 23:59 in UTC. That holds for 2,881 combinations of hours,
+ *       minutes and offset, which an expression would have to list. So it is an automaton, whose
+ *       state is the hours and minutes read so far. Then the offset is a literal: after 01:29:60
+ *       only +01:30 or -22:30 may follow.
+ *   hostname, idn-hostname, regex
+ *       automata too: host.c, idn.c, formats_regex.c.
  *
  * Tested by tests/formats/test_formats.c
  *

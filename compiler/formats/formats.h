@@ -1,21 +1,26 @@
 /* formats.h - what the `format` keyword of JSON Schema asserts.
  *
- * Exact after their RFCs: date (leap years), time and date-time (RFC 3339; second 60 only where it
- * is 23:59 in UTC, by offset arithmetic; which days had a leap second is not checked), duration
- * (RFC 3339 appendix A), email (RFC 5321 Mailbox, without its limits of length), ipv4, ipv6 (RFC
- * 3986 section 3.2.2; no scope), uri, uri-reference (RFC 3986), iri, iri-reference (RFC 3987),
- * uri-template (RFC 6570), uuid (RFC 4122, either case), json-pointer (RFC 6901),
- * relative-json-pointer (draft-bhutton-relative-json-pointer-00 by its ABNF, index manipulation
- * included: 0-1 and 0+1/a, but not 0-1#, which stands in an example of it alone). Draft 3's time is
- * hh:mm:ss. With limits:
+ * Exact after their RFCs:
+ *   date           RFC 3339, with leap years.
+ *   time, date-time  RFC 3339. Second 60 is allowed only at 23:59 UTC, by arithmetic on the offset.
+ *                  Whether that day had a leap second is not checked. Draft 3's time is hh:mm:ss.
+ *   duration       RFC 3339, appendix A.
+ *   email          RFC 5321 Mailbox, without its limits of length.
+ *   ipv4, ipv6     RFC 3986, section 3.2.2; no scope.
+ *   uri, uri-reference  RFC 3986. iri, iri-reference: RFC 3987. uri-template: RFC 6570.
+ *   uuid           RFC 4122, either case.
+ *   json-pointer   RFC 6901.
+ *   relative-json-pointer  the ABNF of draft-bhutton-relative-json-pointer-00, with changes of the
+ *                  index: 0-1 and 0+1/a. 0-1# is refused: it occurs in an example only.
+ * With limits:
  *   hostname       RFC 1123 with RFC 5890's reserved labels: "--" in third and fourth place only in
  *                  an A-label. An A-label's Punycode is checked in shape, not decoded.
  *   idn-hostname   Labels of code points with the derived property that RFC 5892 gives them
  *                  (categories as PCRE2 knows them, Unstable as in Unicode 14), and its rules of
- *                  context. Not checked: the Bidi rule (RFC 5893), normalisation of code points
- *                  that stand together, that the A-label has at most 63 octets (a U-label has at
- *                  most 59 code points), joining types (U+200C is allowed after a virama and
- *                  between letters of Arabic, Syriac, N'Ko and Mongolian).
+ *                  context. Four things are not checked. The Bidi rule (RFC 5893). Normalisation
+ *                  across code points. That an A-label has at most 63 octets: a U-label has at most
+ *                  59 code points instead. Joining types: U+200C is allowed after a virama, and
+ *                  between letters of Arabic, Syriac, N'Ko and Mongolian.
  *   idn-email      RFC 6531: any code point past ASCII in the local part; the domain as
  *                  idn-hostname or an address literal.
  *   regex          ECMA-262 (2024) with the flag u, names of groups, references, ranges, counts and

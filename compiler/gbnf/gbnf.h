@@ -1,9 +1,9 @@
 /* gbnf.h - GBNF, the grammar notation of llama.cpp.
  *
- *   name ::= "literal" | [a-z0-9] [^"\\] . ( group ) rule-name item* item+ item? item{3} item{2,}
- *   item{0,5}
- *          | <[1000]> <think> !<[1000]> !</think>      # one token by id or by name; any token but
- *          that one
+ *   name ::= "literal" | [a-z0-9] [^"\\] . ( group ) rule-name
+ *          | item* item+ item? item{3} item{2,} item{0,5}
+ *          | <[1000]> <think>        # one token, by id or by name
+ *          | !<[1000]> !</think>     # any token but that one
  *
  * Names are made of letters, digits, '-' and '_'. A newline ends a rule except inside parentheses
  * and after `::=` and `|`. Escapes in literals and classes: \n \r \t \\ \" \[ \] \- \xHH \uHHHH

@@ -1,18 +1,18 @@
 /* tower.c - rules that call others, and need no frame of their own.
  *
- * Problem   expr ::= and ("|" and)*; and ::= sum ("&" sum)*; sum ::= … down to item ::= name |
- *           "(" expr ")". Each level can contain itself, so each has a frame of its own. A C-like
- *           grammar has twelve levels: a walk that comes to an expression opens twelve frames, and
- *           goes on in each of them where an item ends.
+ * Problem   expr ::= and ("|" and)*; and ::= sum ("&" sum)*; sum ::= … down to item ::= name | "("
+ *           expr ")". Each level can contain itself, so each has a frame of its own. A C-like
+ *           grammar has twelve levels. A walk that reaches an expression opens twelve frames. Where
+ *           an item ends, it must go on in each of them.
  * Idea      Frames are needed where a rule comes back to itself alone. So one rule of each circle
- *           keeps its frame, and the bodies of the others stand in the place of their names, as
- *           expressions: expressions are interned, so a body that is named twice is there once.
+ *           of calls keeps its frame. The names of the others are replaced by their bodies, as
+ *           expressions. Expressions are interned, so a body that is used twice is stored once.
  *           After an item the state is ("*" …)* ("+" …)* ("&" …)* ("|" …)*, in one frame.
- * Which     The rules are in an order, callees before callers. A rule that is named by itself, or
- *           by one that comes before it in that order, keeps its frame: what is left has no
- *           circles. Left-recursive rules are loops already, if they are alone in their cycle.
- *           A rule that several rules name keeps its frame unless it is small: in a frame of its
- *           own its walks serve all of them.
+ * Which     The rules are in an order, callees before callers. A rule keeps its frame if it calls
+ *           itself, or if an earlier rule in that order calls it. The other rules then have no
+ *           circles. Left-recursive rules are loops already, if they are alone in their cycle. A
+ *           rule that several rules name keeps its frame unless it is small: in a frame of its own
+ *           its walks serve all of them.
  * Example   In the grammar above expr keeps its frame, as item names it. `and`, `sum` and item are
  *           put in place.
  * Cost      Each body is looked at once; a level is lowered once.

@@ -11,10 +11,10 @@
  * exponent that may follow, whether the number is in the set; see state.c. With PRINTED it matches
  * those spellings that printers of JSON write; see printed.c.
  *
- * Limits    Texts have none (but unconstrained integers: integer.c). tsl__expr_shortest is exact up
- *           to 4,400 bytes and 4,400 past (only numbers that may have no exponent, or that must
- *           be huge and not integral, take that long), and a proved lower bound for multiples of
- *           more than 108 digits.
+ * Limits    The length of a number's text has no limit, except for unconstrained integers
+ *           (integer.c). tsl__expr_shortest is exact up to 4,400 bytes, and answers 4,400 for
+ *           longer ones. Only numbers without an exponent, or huge non-integers, take that long.
+ *           For multiples of more than 108 digits it is a proved lower bound.
  * Tested by tests/number/test_number.c
  *
  * SPDX-License-Identifier: Apache-2.0

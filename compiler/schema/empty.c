@@ -1,20 +1,21 @@
 /* empty.c - is there a value, and how short can it be?
  *
- * Problem   Nothing may be offered that cannot end. Schemas are recursive, so "has a value" is a
- *           least fixed point; and with required members, counts and clauses it is a small search.
+ * Problem   A mask must not allow what cannot be completed. Schemas are recursive, so "has a value"
+ *           is a least fixed point; and with required members, counts and clauses it is a small
+ *           search.
  * Idea      One number answers both: the fewest bytes of a value, infinite if there is none. Goals
- *           start at infinity and are computed from their parts until nothing changes. A goal that
- *           is looked up while it is being computed answers what it has so far and marks the round
- *           as tentative; without that one pass is enough, which is the common case.
- * Why       Bytes only add up, so each round can only lower a value, and the values of the last
- *           round satisfy all equations: they are the least solution of "has a value", and the
- *           shortest one of "how long".
+ *           start at infinity and are computed from their parts until nothing changes. If a goal is
+ *           looked up while it is being computed, it gives its value so far, and the round is
+ *           marked as tentative. If that never happens, as is common, one pass is enough.
+ * Why       Lengths only add up, so a round can only lower a value. The values of the last round
+ *           satisfy all equations. So they say exactly whether there is a value, and how short it
+ *           can be.
  * Objects   Whether the members of one object can be completed is a search (completion.c).
- * When      Every compile looks for a value of its schema, how long it is hardly
- *           ever: rules are measured when somebody asks (tsl__rule_ops.shortest). What the keywords
- *           decide is believed (plain.c), an object without clauses is possible if what it requires
- *           is, and only what is left is measured.
- * White space counts nothing where it may be left out.
+ * When      Every compile asks whether its schema has a value. It hardly ever asks how long that
+ *           is: a rule is measured when somebody asks (tsl__rule_ops.shortest). If the keywords
+ *           alone decide that, no more is looked at (plain.c). An object without clauses has a
+ *           value if its required members have one. Only the rest is measured.
+ * Spaces    White space that may be left out counts as zero bytes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

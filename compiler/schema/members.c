@@ -1,28 +1,32 @@
 /* members.c - following an object: states, and the expressions of what may come next.
  *
- *   object   EMPTY | BEGIN key" MEMBER next                            one frame per object; BEGIN
- *            is its brace and the quote of a key, EMPTY both braces (begin.c)
- *   next     END | MORE key" MEMBER next                              unfolded in place, by state
- *   MEMBER   colon VALUE                                               one frame per goal of a
- *            value
- *   EXTRA    rest of an additional key" MEMBER                         one frame per group of keys
- *            and goal: "key" MEMBER of those
- *   MORE     after comma "                                             one frame for all objects
- *   END      after close }                                             one frame for all objects
- *   FIRST    the rest of object after BEGIN                            unfolded in place; how a
- *            plain object begins is known without it
+ *   object   EMPTY | BEGIN key" MEMBER next
+ *              one frame per object; BEGIN is its brace and the quote of a key, EMPTY both braces
+ *              (begin.c)
+ *   next     END | MORE key" MEMBER next
+ *              unfolded in place, by state
+ *   MEMBER   colon VALUE
+ *              one frame per goal of a value
+ *   EXTRA    rest of an additional key" MEMBER
+ *              one frame per group of keys and goal of their values
+ *   MORE     after comma "
+ *              one frame for all objects
+ *   END      after close }
+ *              one frame for all objects
+ *   FIRST    the rest of object after BEGIN
+ *              unfolded in place; how a plain object begins is known without it
  *
  * What may come after a member, and after the opening quote of the next key, is nothing but calls.
- * Where an object has no clauses these are made at once (next_calls, tsl__object_keys_calls), and
- * there is no expression of them: nobody would find it again. What stands behind a quote is a rule
- * until somebody gets there.
+ * If an object has no clauses, its calls are made directly (next_calls, tsl__object_keys_calls). No
+ * expression is made, as it would never be looked up again. What follows the quote stays an
+ * unexpanded rule until a text gets there.
  *
- * What does not depend on the state has frames of its own: those are walked once, and a state adds
- * next to nothing. "key" is an expression over the sorted known keys (tsl__expr_keys) that makes a
- * continuation only for a key that is reached, or a call of an extra key's frame. A state is the
- * set of keys seen, the clauses fulfilled and the number of members as far as it matters; equal
- * states are one, so the order of the keys is forgotten. With order `schema` the bits mean
- * "passed": a key and all that stand before it.
+ * Parts that do not depend on the state have frames of their own. These are walked once, so a
+ * further state costs next to nothing. "key" is an expression over the sorted known keys
+ * (tsl__expr_keys). It makes a continuation only when a text reaches that key. For other keys it
+ * calls the frame of extra keys. A state is three things: the keys seen, the clauses fulfilled, and
+ * the number of members if it matters. Equal states are one, so the order of keys is forgotten.
+ * With order `schema` the bits mean "passed": a key and all that stand before it.
  *
  * No dead ends: a key is offered if its value is possible and the object can still be completed
  * after it (empty.c decides).

@@ -2,27 +2,26 @@
  *
  * Problem   {'city': "Paris", days: 3, "now": True,} says what it means. A reader of JSON refuses
  *           it at its second byte.
- * Idea      A reader that knows what comes next by its first character alone. What is no string and
- *           no bracket is a word that goes up to the next comma, bracket or line: a number, one of
- *           the words for true, false and null, or a string without quotes.
+ * Idea      A reader that knows what comes next by its first character alone. Anything else than a
+ *           string or bracket is a word, up to the next comma, bracket or end of line. A word is a
+ *           number, a spelling of true, false or null, or a string without quotes.
  * Quotes    A quote ends its string if a comma, a colon, a bracket or the end comes next. Otherwise
  *           it belongs to the string: "say "hi" now". Such a reading is `unclean`: the caller may
  *           know where the value must end, and read again up to there.
- * Brackets  A bracket of the wrong kind closes what its own kind opened, with all inside of it, or
- *           nothing. What is open at the end is closed there. A string that is open at the end
- *           loses the brackets that it swallowed: one for each level at most.
+ * Brackets  A closing bracket of the wrong kind closes the nearest open bracket of its own kind,
+ *           and all inside of that. If none is open, it closes nothing. What is open at the end is
+ *           closed there. A string that is open at the end loses the brackets that it swallowed:
+ *           one for each level at most.
  * Steps     {'city': "Paris", days: 3, "now": True,}. The brace opens a level. read_key reads
  *           'city' up to its quote, as a colon comes next, and notes "quotes". The value is a plain
  *           string. `days` is a bare key: a colon follows a word. 3 is a number. True is a word for
  *           true, and is noted. The comma before the brace has no child behind it, and is noted.
  *           The brace closes the level, which becomes the result.
  * Numbers   .5, +3, 1. and 007 are numbers that JSON spells otherwise: they are rewritten, and
- *           noted.
- *           What is no number and no known word is a string without quotes.
+ *           noted. What is no number and no known word is a string without quotes.
  * Comments  in the style of C, C++ and Python are passed over.
- * Levels    are a list of open brackets with their children so far. So nesting takes no recursion,
- *           and
- *           a bracket that is missing closes several of them at once.
+ * Levels    are a list of open brackets with their children so far. So nesting needs no recursion.
+ *           Where a bracket is missing, one closing bracket can close several levels.
  * Example   [1, 2 "a"} is [1, 2, "a"]: a comma is missing, and the brace closes what no brace
  *           opened. The brace is passed over, and the end of the text closes the list.
  * Cost      One pass; some 10 ns a byte. No recursion; 256 levels.

@@ -1,29 +1,32 @@
 /* request.c - tools, tool choice and response format out of a request's JSON. See tools.h.
  *
- * Problem   Every provider has its own JSON for tools. A server gets them all, and a member that is
- *           passed over in silence is a tool that the model calls with anything.
+ * Problem   Every provider has its own JSON for tools. A server gets all of these. If it silently
+ *           ignored a member, the model might call a tool with any arguments.
  * Idea      All shapes become one tsl__request: tools with a name and a schema, a choice, a format
- *           for the answer. What could mean a constraint, and is not known, is an error with its
+ *           for the answer. An unknown member that could mean a constraint is an error, with its
  *           place.
  * Steps     {"tools": […], "tool_choice": {"type": "function", "function": {"name": "f"}}}:
  *           read_tools makes a tool of each item, whose names must differ. read_choice finds the
  *           name, which must be that of a tool. The others are dropped, and a call is required: the
  *           answer is exactly one call of f. find_format finds none, so no format is demanded.
- * Shapes    OpenAI chat completions   tools: [{"type": "function", "function": {"name",
- *           "parameters"}}], tool_choice: "auto" | "none" | "required" | {"type": "function",
- *                                     "function": {"name"}} | {"type": "allowed_tools",
- *                                     "allowed_tools": {"mode", "tools"}}, parallel_tool_calls,
- *                                     response_format; as it was before there were tools:
- *                                     functions: [{"name", "parameters"}], function_call: "auto" |
- *                                     "none" | {"name"}, one call at most
- *           OpenAI responses          tools: [{"type": "function", "name", "parameters"}],
- *           tool_choice: {"type": "function", "name"} | {"type": "allowed_tools", "mode",
- *                                     "tools"}, text: {"format": ...}
- *           Anthropic messages        tools: [{"name", "input_schema"}], tool_choice: {"type":
- *           "auto" | "any" | "tool" | "none", "name", "disable_parallel_tool_use"}
- *           MCP tools/list            {"tools": [{"name", "inputSchema"}]}, also as the "result" of
- *           a JSON-RPC response
- *           an array                  of tools in any of these shapes
+ * Shapes    OpenAI chat completions
+ *             tools: [{"type": "function", "function": {"name", "parameters"}}], response_format,
+ *             parallel_tool_calls, tool_choice: "auto" | "none" | "required" |
+ *             {"type": "function", "function": {"name"}} |
+ *             {"type": "allowed_tools", "allowed_tools": {"mode", "tools"}}
+ *             The older form, one call at most: functions: [{"name", "parameters"}],
+ *             function_call: "auto" | "none" | {"name"}
+ *           OpenAI responses
+ *             tools: [{"type": "function", "name", "parameters"}], text: {"format": ...},
+ *             tool_choice: {"type": "function", "name"} |
+ *             {"type": "allowed_tools", "mode", "tools"}
+ *           Anthropic messages
+ *             tools: [{"name", "input_schema"}], tool_choice:
+ *             {"type": "auto" | "any" | "tool" | "none", "name", "disable_parallel_tool_use"}
+ *           MCP tools/list
+ *             {"tools": [{"name", "inputSchema"}]}, also as the "result" of a JSON-RPC response
+ *           an array
+ *             of tools in any of these shapes
  * Schemas   "parameters": {"properties": {"n": {"type": "integer"}}} has no "type". The call's
  *           arguments are an object in any case, so only_objects writes the schema anew, with
  *           "type": "object" in front. A custom tool gets a schema of one string.
@@ -31,17 +34,18 @@
  *           quote, backslash, <, >, { or }. Two tools of one name are an error, as no answer could
  *           say which of them it calls.
  * Thinking  {"type": "enabled", "budget_tokens": 1000} bounds the tokens of thinking; "disabled"
- *           leaves thinking out, as Anthropic's requests say so.
+ *           turns thinking off. Both are as in Anthropic's requests.
  * Arguments are an object in all of them: a schema that does not say so is read as one that does.
- * Custom tools (OpenAI: "type": "custom") take one text; it is written as the only argument,
- * "input", a string, with the tool's regular expression as its pattern, or its Lark grammar.
- * Structured outputs are found in response_format, text.format, output_format and
- * output_config.format; a json_object may have a "schema", as llama.cpp's server, Together and
- * Cohere have it. Members that say to other servers what the text must be are an error that
- * says how it is said here: nothing that constrains is dropped. Tools that the provider itself runs
- * (a "type" other than function or custom, and no schema) are an error: nothing says what their
- * arguments look like. So is a tool without a schema that has one under another name, or beside its
- * "function".
+ * Custom    Custom tools (OpenAI: "type": "custom") take one text. It is written as the only
+ *           argument, a string with the name "input". The tool's regular expression is the string's
+ *           pattern, or the tool's Lark grammar its grammar.
+ * Formats   Structured outputs are found in response_format, text.format, output_format and
+ *           output_config.format. A json_object may have a "schema", as llama.cpp's server,
+ *           Together and Cohere have it. Members that constrain the text on other servers are an
+ *           error, so no constraint is lost. The message says what to write here.
+ * Errors    Tools that the provider itself runs (a "type" other than function or custom, and no
+ *           schema): nothing says what their arguments look like. A tool whose schema stands under
+ *           another name, or beside its "function".
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -5,29 +5,22 @@
  * Idea      A preset (schemas/tools/NAME.json) says how a family writes thinking, one call and
  *           several; request.c finds tools, choice and response format in a request's JSON; tools.c
  *           puts both together as a tree of formats (compiler/tags/tags.h).
- * Preset    {"name", "title", "sources": [URL, ...],
- *            "thinking": {"begin", "end", "after", "prefilled"} or null   begin: one text or
- *            several; after: text between the end and the answer; prefilled: the prompt
- *                                                                          ends with `begin`
- *            "text": {"begin", "end"}                                      may stand around the
- *            text "exclude": [TEXT, ...]                                        never in free text
- *            "text_ahead": true: text stands in front of calls even where these are required
- *            "end": TEXT that may stand at the end of the answer
- *            "gaps": {"before", "between", "after"}: texts around calls that are no content
- *            "trigger": TEXT                                               of a call (without a
- *            section) "section": {"before", "begin", "separator", "end"} or null    around all
- *            calls; before: in front of it where no text is
- *            "separator": TEXT                                             between calls where
- *            nothing else may stand (tool_choice: required)
- *            "before": TEXT                                                instead of a separator:
- *            may stand before each call there "calls": [{"begin", "id", "id_prefix", "then",
- *            "style", "behind", "end"}]   ways to write one call, {name} being the tool's; id: a
- *            regex; then: one text
- *                                                                          or several between the
- *     name, or the id, and the arguments; behind: {"begin", "id", "end"}, an id that may stand
- *     behind these
- *            "messages": [{"as", "begin", "end": [...]}], "message_separator"  the answer is a list
- *            of messages (Harmony): these, and calls; begin: one text or several}
+ * Preset    Its members (docs/tools.md says more of each):
+ *             thinking     begin, end, after, prefilled: the block of thinking, or null
+ *             text         begin, end: what may stand around the text
+ *             exclude      texts that free text never holds
+ *             text_ahead   true: marked text may stand in front of calls that are required
+ *             end          a text that may stand at the end of the answer
+ *             gaps         before, between, after: texts around calls that are no content
+ *             trigger      what a call in free text begins with, where there is no section
+ *             section      before, begin, separator, end: what stands around all calls, or null
+ *             separator    a text between calls, where no free text may stand
+ *             before       a text that may stand before each call, in place of a separator
+ *             calls        begin, id, id_prefix, then, style, behind, end: ways to write one call
+ *             messages     as, begin, end, and message_separator: the answer is messages (Harmony)
+ * Example   After `<tool_call>` of the preset qwen3 come `{"name": "` and a trie of the tools'
+ *           names. After a name come the arguments of that tool, and then `</tool_call>`.
+ * Tested by tests/tools/test_requests.c, tests/programs/test_tools.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */

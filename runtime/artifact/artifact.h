@@ -2,37 +2,34 @@
  *
  * Problem   A server starts many processes, and each compiles the same grammars and walks the same
  *           states. A program that only follows grammars need not contain a compiler at all.
- * Idea      Ahead of time every state that can be reached from the first one is expanded, as the
- *           just-in-time engine expands those that are visited, and written down (ahead.c). Loading
- *           maps the file and reads nothing but its header: the loaded grammar is an ordinary space
- *           whose hook (runtime/automaton/space.h) reads states out of the file where the
- *           compiler's derives them from expressions. So states, walks, stacks and masks are one
- *           code path, and a state costs something only when it is visited.
+ * Idea      When the file is made, every reachable state is expanded and written down (ahead.c).
+ *           Normally the engine expands a state when it is visited. Loading maps the file and reads
+ *           only its header. The loaded grammar is an ordinary space. Its hook
+ *           (runtime/automaton/space.h) reads states from the file; the compiler's hook derives
+ *           them from expressions. So states, walks, stacks and masks are one code path, and a
+ *           state costs something only when it is visited.
  * Memo      A part of the file holds walks that were done ahead (ahead_walks.c): over the whole
  *           vocabulary from each state, and over what such a walk leaves to the frames below. A
- *           walk that is not there is done. Masks that are bitsets lie in the file as they are
- *           used: processes share their pages.
+ *           walk that the file does not have is done at run time. Masks that are bitsets lie in the
+ *           file as they are used: processes share their pages.
  * Checks    The file is blocks of 16 KiB, each with an XXH3-64 in a table that the header's own
- *           checksum covers. Loading verifies header and table, and that the vocabulary is the one
- *           that the file was made for; a block is verified before the first byte of it is used,
- *           and every number is checked against its bounds where it is read. So loading takes the
- *           same time whatever the size, and no file, forged checksums included, can make the
- *           program read outside of it. A block that is not sound makes the mask or token that
- *           needs it fail with TSL_ERR_FORMAT.
- * Outlines  What has been read of a number is no finite matter; such states are not listed but
- *           described, and grown again by the files of the compiler that know numbers
- *           (compiler/states/outline.c), which are in every library.
- * Closed    Only a complete artifact has states. A grammar with more states than the caller's bound
- *           (an object with many members in any order has one for each set of members), or one that
- *           compares items with each other (uniqueItems), has too many or none that could be
- *           listed: its artifact has the source text, and loading compiles that, which only a
- *           library with the compiler can do.
+ *           checksum covers. Loading verifies the header, the table, and that the vocabulary is the
+ *           right one. A block is verified before its first byte is used. Every number is checked
+ *           against its bounds when it is read. So loading takes the same time whatever the size,
+ *           and no file, forged checksums included, can make the program read outside of it. A
+ *           block that is not sound makes the mask or token that needs it fail with TSL_ERR_FORMAT.
+ * Outlines  The digits read of a number make no finite set of states. So these states are not
+ *           listed but described. The number files of the compiler make them again
+ *           (compiler/states/outline.c); every library has those.
+ * Closed    Only a complete artifact has states. Some grammars have more states than the caller's
+ *           bound, such as an object with many members in any order. Others compare items
+ *           (uniqueItems), and have no states to list. Their artifact holds the source text.
+ *           Loading compiles it, so it needs a library with the compiler.
  * Machines  Numbers are little-endian, as in memory. On a big-endian machine the mark reads the
  *           wrong way round, and the file is refused.
- * Stale     `version` changes with what a file means, `memo` with what a walk means
- *           (runtime/walk/walk.c, runtime/masks/mask.c, runtime/automaton/leftover.c, the order of
- *           the trie): a file with another version is refused, the memo of a file with another
- *           number is passed over.
+ * Stale     `version` is raised when the meaning of a file changes; a file with another version is
+ *           refused. `memo` is raised when the meaning of a walk changes (walk.c, mask.c,
+ *           leftover.c, the order of the trie); then the file's memo is ignored.
  * Size      Some 60 bytes a state; a mask that is no bitset takes 4 bytes a token of difference.
  * Tested by tests/artifact/test_artifact.c, fuzz/fuzz_artifact.c
  *

@@ -1,32 +1,34 @@
 /* plan.h - how a text can be ended: in which bytes, and with how many tokens.
  *
- * Problem   A budget of tokens must never run out in the middle of a text. So for every position
- *           that a token may lead to, somebody must know a way to the end that is no longer than
- *           what is left. The stacks know how many bytes are missing (a lower bound in places), not
- *           which.
+ * Problem   A budget of tokens must never run out in the middle of a text. So a way to the end must
+ *           be known for every position that a token may lead to, and it must fit into the tokens
+ *           that are left. The stacks know how many bytes are missing (a lower bound in places),
+ *           not which.
  * Idea      A plan per position: one byte, and the position after it, whose plan goes on. It is
- *           found by descent: take a byte after which fewer bytes are missing. Where there is none
- *           (the number was a lower bound), an A* search from there. Chains of plans soon run into
- *           plans that are known, so most cost one step. Along the chain, backwards, the fewest
- *           tokens that spell it: 1 + the fewest after each token that it begins with. Positions
- *           are interned, so plans are kept by their number, and hold for every matcher of the
- *           grammar.
- * Forget    Where names or items must differ, every text is a position of its own. Landings forget
- *           what is under way and new, so that tokens share a plan; a token that this plan might
- *           repeat is looked up itself. See below, and plan_items.c.
+ *           found by descent: take a byte after which fewer bytes are missing. Where no byte does
+ *           that (the number was a lower bound), an A* search starts from there. Chains of plans
+ *           soon run into plans that are known, so most cost one step. The fewest tokens of a chain
+ *           are computed from its end backwards: 1 + the fewest after any token that the chain
+ *           begins with. Positions are interned, so plans are kept by their number, and hold for
+ *           every matcher of the grammar.
+ * Forget    Where names or items must differ, every text is a position of its own. A landing is the
+ *           position that a token leads to. Landings forget an item under way that is new already,
+ *           so that many tokens share a plan. A token whose item this plan might repeat is looked
+ *           up itself. See below, and plan_items.c.
  * Example   After `{"a": 4`: missing 1, `}` leaves 0 missing. Plan: `}`, one token. After `{"a": `
  *           : `0`, `}`; the token `0}` would make it one.
- * Tokens    A way in bytes needs tokens that spell it. Every byte-level vocabulary has them; where
- *           one has not, or the grammar names a token that must come, the search goes over tokens
- *           instead: A* over the positions that tokens lead to. Its answer is exact.
+ * Tokens    A way in bytes needs tokens that spell it. Every byte-level vocabulary has them. If a
+ *           vocabulary lacks them, or the grammar names a token that must come, the search goes
+ *           over tokens: A* over the positions that tokens lead to. Its answer is exact.
  * Bound     The tokens of a plan are an upper bound of the fewest: they spell a text of (nearly
  *           always) the fewest bytes, with the fewest tokens for that text. tsl__planner_within
  *           asks the search over tokens too, where the bound is not good enough.
- * Cost      Descent: 1 to 3 µs a position that has no plan yet. A search in bytes that is long
- *           takes any way that goes ahead instead of the shortest (items that must differ: the
- *           bound does not know of it). Searches end after TSL__PLAN_POSITIONS positions or
- *           TSL__PLAN_STEPS landings. Where all tokens lead: a look at each node of the trie that
- *           may follow; bytes are followed once for each position that many go by.
+ * Cost      Descent: 1 to 3 µs a position that has no plan yet. A long search in bytes takes any
+ *           way that goes ahead, not the shortest. That happens where items must differ, of which
+ *           the bound does not know. Searches end after TSL__PLAN_POSITIONS positions or
+ *           TSL__PLAN_STEPS landings. To know where all tokens lead takes a look at each node of
+ *           the trie that may follow. Where many tokens pass the same position, its bytes are
+ *           followed once.
  * Ref       Hart, Nilsson, Raphael 1968 "A formal basis for the heuristic determination of minimum
  *           cost paths".
  * Tested by tests/decode/test_budget.c, tests/decode/test_budget_items.c

@@ -2,22 +2,22 @@
  *
  * Problem   A row of logits is half a megabyte, and a step touches it: to forbid tokens, or to
  *           sample without forbidding.
- * Idea      A handful of kernels, written in plain C (logits_portable.c: the specification) and
- *           once more over sixteen floats at a time (logits_lanes.h), to which each instruction
- *           set, in a file of its own, gives the operations. logits_dispatch.c asks the processor
- *           once and picks a table of them.
+ * Idea      A handful of kernels is written twice: in plain C (logits_portable.c, the
+ *           specification), and over sixteen floats at a time (logits_lanes.h). For the second form
+ *           each instruction set has a file with its operations. logits_dispatch.c asks the
+ *           processor once and picks a table of them.
  * Same bits Every level gives bit-for-bit the same results, so that a seed draws the same tokens on
  * every machine. Hence:
- *             - exp is ours (tsl__logits_weight below), made of operations that IEEE 754 defines
- *               exactly: additions, multiplications, and fused multiply-adds where they are
- *               written, nowhere else. Files that use it must not be compiled with contraction
- *               (gcc: -std=c11 or -ffp-contract=off; a pragma does it for clang). Where the
- *               processor cannot fuse, tsl__fma does it in integers and doubles;
+ *             - exp is our own (tsl__logits_weight). It uses only operations that IEEE 754 defines
+ *               exactly: additions and multiplications. A fused multiply-add is used only where the
+ *               source says so. Files that use it must not be compiled with contraction (gcc:
+ *               -std=c11 or -ffp-contract=off; a pragma does it for clang). Where the processor
+ *               cannot fuse, tsl__fma does it in integers and doubles;
  *             - every operation of floats is stored before it is used, and constants are exact:
  *               some platforms (s390x) carry out floats as doubles within an expression;
- *             - sums run in TSL__LOGITS_LANES lanes, element i in lane i % 16: four elements of a
- *               lane (64 in a row) are added in float, pair by pair, and that to the lane's double;
- *               lanes are added up in one fixed order.
+ *             - sums run in TSL__LOGITS_LANES lanes; element i is in lane i % 16. Four elements of
+ *               a lane are added in pairs, in float. The result is added to the lane's double. At
+ *               the end the lanes are added in one fixed order.
  *           tests/kernels/test_logits.c runs every level on every input and compares bits.
  * Accuracy  A weight is within 4e-7 (relative) of 2 to the power of its argument, and the argument
  *           is rounded to float; a sum adds 2e-7 at most.
@@ -25,12 +25,12 @@
  *           floor 2 gives the bits 0b1010: tokens 1 and 3. sum with anchor 5 and scale 1 is e^-4 +
  *           1 + e^-3. gather with floor 2 writes the values 5, 2 and the places first + 1, first +
  *           3.
- * Layout    Token i is bit i % 32 of word i / 32. Bits at or after `n` (or `width`) are ignored by
- *           all of them but the ones on whole words.
+ * Layout    Token i is bit i % 32 of word i / 32. All kernels ignore bits at or after `n` (or
+ *           `width`), except those that work on whole words.
  * Cost      128,256 floats with AVX-512 on an EPYC 9005 core, in µs: apply 3.7 at every density,
  *           peak 3.4, above 6, sum 12, survey 15, sum_both 15, moments 18, spread 10, ladder 26,
- *           distances 5; half floats: apply 2; a mask of as many tokens: count 0.5, list of a
- *           hundred 0.2, or 0.15, copy 0.12.
+ *           distances 5; half floats: apply 2; a mask of 128,256 tokens: count 0.5, list of a
+ *           hundred tokens 0.2, union of two 0.15, copy 0.12.
  * Ref       2^x as 2^n * 2^r with |r| <= 1/2: Cody and Waite 1980; the polynomial is a minimax fit
  *           of our own.
  * Tested by tests/kernels/test_logits.c

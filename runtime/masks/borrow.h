@@ -1,13 +1,14 @@
 /* borrow.h - masks written out for a host that only wants to look at them.
  *
  * Idea      A mask is bitsets and a few patches, and the next one at the same kind of place is the
- *           same bitsets with other patches. A matcher that lends its masks keeps a few of them
- *           written out; a new mask takes the one with its bitsets, undoes its patches and makes
- *           its own. A mask that is lent again is written out for good, with the grammar, for all
- *           matchers: a row. There are so many rows and no more; later masks are rewritten as said.
+ *           same bitsets with other patches. A matcher that lends masks keeps a few of them written
+ *           out. A new mask takes the one with the same bitsets, undoes its patches and makes its
+ *           own. A mask that is lent again is written out for good, with the grammar, for all
+ *           matchers: a row. A grammar has TSL__ROWS rows at most. Later masks are rewritten as
+ *           said.
  * Threads   A row is made by whoever asks and published by a compare and exchange; nobody waits.
- *           Where the tables are locked, what they hold cannot be known: the row is made another
- *           time. Rows are freed with the grammar.
+ *           While another thread holds the lock, the size of the tables cannot be read. Then the
+ *           row is made at a later call. Rows are freed with the grammar.
  * Cost      A row: a load. Else a nanosecond or two for each patch; a copy of the bitset (0.2 µs
  *           for 128,256 tokens) where no such mask is kept.
  * Memory    Up to TSL__BORROWED masks of the vocabulary's width for each matcher that lends, and

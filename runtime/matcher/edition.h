@@ -5,11 +5,11 @@
  *           `multipleOf` or an object in any order has a new one for nearly every text. One
  *           tenant's texts would fill max_memory, and every text of that grammar would fail.
  * Idea      What a grammar was compiled from is kept. When texts have made its expressions grow by
- *           several shares, it is compiled again, beside itself: that is its next edition. New
- *           matchers begin there. Those under way stay until the expressions have grown twice as
- *           much. Then each moves over at its next call that moves or grows: it reads its own text
- *           again. So nothing has to be said of any front end, and what is right for a new text is
- *           right for this one.
+ *           two shares and by what compiling made, it is compiled again, while the old one stays in
+ *           use: that is its next edition. New matchers begin there. Those under way stay until the
+ *           expressions have grown twice as much. Then each moves over at its next call that moves
+ *           or grows: it reads its own text again. So no front end needs special code, and a text
+ *           under way is treated like a new text.
  * Text      So a matcher keeps its text: 4 bytes a token, and the bytes that were given as bytes.
  * Own       A text that alone needs a great many expressions gets an edition that it has alone,
  *           bounded by max_memory. So the text that fills it fails, and no other does.
@@ -17,15 +17,16 @@
  *           40,000 letters the grammar is closed, after 80,000 it is left: a text of 200 letters
  *           reads them again in some 0.1 ms.
  * Origin    The program holds the grammar that it compiled: the origin. An edition is a whole
- *           grammar with views of its own. Who holds it, or a view of it, holds the origin, too.
- *           The origin holds the newest edition, and that before it, and counts neither.
- * Bound     The origin's own expressions stay as long as it. They have grown by at most twice what
- *           closes it when it is left, and by what one call adds. So do those of each edition that
- *           a matcher is still in.
+ *           grammar with views of its own. A reference to an edition, or to a view of it, also
+ *           holds the origin. The origin points to the newest edition and to the one before it, and
+ *           holds neither.
+ * Bound     The origin's own expressions stay as long as it. When the origin is left, they have
+ *           grown by at most twice what closes it, and by what one call adds. So do those of each
+ *           edition that a matcher is still in.
  * Not yet   Grammars that were loaded from an artifact, trees of formats that were built in C, and
  *           grammars with a resolver are not compiled again: see docs/limits.md.
- * Cost      A token: one more store. An edition: one compile, which the call pays that needs it.
- *           A move: the text, read again.
+ * Cost      A token: one more store. An edition costs one compile, in the call that needs it. A
+ *           move: the text, read again.
  * Tested by tests/matcher/test_edition.c, tests/engine/test_faults.c
  *
  * SPDX-License-Identifier: Apache-2.0

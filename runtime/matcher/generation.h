@@ -6,11 +6,11 @@
  *           fill them by itself.
  * Idea      What texts leave is a cache. It has a share of memory. When a space has used its share
  *           it is closed: new matchers begin in a new, empty space over the same expressions. That
- *           is the next generation. What is missed there is found again.
- *           Matchers under way stay, and the old space is freed with the last of them. When it has
- *           used its share twice, or too many generations are alive, it is left: each matcher in it
- *           carries its position and its history into the newest space, at its next call that
- *           moves or grows (runtime/position/carry.h).
+ *           is the next generation. What is missed there is found again. Matchers under way stay,
+ *           and the old space is freed with the last of them. A space that has used its share twice
+ *           is left. So is one when too many generations are alive. Each matcher in it carries its
+ *           position and its history into the newest space, at its next call that moves or grows
+ *           (runtime/position/carry.h).
  * First     The space that was compiled stays as long as the grammar: it has the expressions, and
  *           the state that every generation begins with. It is closed and left like the others.
  * Own       Most positions need a few hundred bytes. A text with 100,000 names needs megabytes. A
@@ -19,15 +19,16 @@
  * Views     A tsl_grammar is bound to one space, so each generation has a view: a tsl_grammar that
  *           shares all but space, states and positions. A matcher holds the view that it is in, and
  *           the grammar that the program knows.
- * Threads   Everything here is done under the lock of the first tables, but for the newest view.
- *           That has a lock of its own (`door`), so that tsl_matcher_new waits for no walk.
- *           `closed` and `left` are read without a lock. Whoever misses them stays a little longer.
+ * Threads   Everything here happens under the lock of the first tables, except access to the newest
+ *           view. That has a lock of its own (`door`), so that tsl_matcher_new waits for no walk.
+ *           `closed` and `left` are read without a lock. A thread that reads an old value stays in
+ *           the old space a little longer.
  * Example   A share of 8 MiB. Texts with free members leave some 250 bytes a token, so a generation
  *           lasts some 34,000 tokens. Texts of 1,000 tokens mostly end before theirs is left.
  * Bound     A grammar holds what compiling made, and at most two shares for each generation that is
- *           alive. Alive are the first and the newest one, and those with matchers, of which at
- *           most GENERATIONS, and one more for each MATCHERS_EACH matchers, are not left. A matcher
- *           that makes no call cannot move, and keeps its generation.
+ *           alive. The first and the newest generation are alive, and all those with matchers. Of
+ *           these at most GENERATIONS are not left, and one more for each MATCHERS_EACH matchers. A
+ *           matcher that makes no call cannot move, and keeps its generation.
  * Cost      One test of a flag for each token. A new generation: some 10 µs, and what is found
  *           again. A move: some 50 ns for each record of the history.
  * Tested by tests/matcher/test_generation.c, tests/engine/test_faults.c

@@ -2,32 +2,33 @@
  * under uniqueItems, and the names of an object.
  *
  * Problem   A grammar of stacks cannot compare. May `[1, 1.0` end here? May `{"a":1,"a"` go on? The
- *           answer depends on what was spelled any number of bytes ago, perhaps in another
- *           spelling, and of an object perhaps in another order of members.
- * Idea      The grammar says where to look: a state is `guarded` if a frame comes back to it with a
- *           value, or with the name of an additional member, that must be new. JSON itself says
- *           what was spelled: its structure does not depend on the alternatives of the schema that
- *           are alive. So a position has two parts. One is the plain position of stacks.h, which
- *           knows nothing of repetitions. The other is a distinct record, a function of the text
- *           alone.
+ *           answer depends on what was written any number of bytes ago. It may have had another
+ *           spelling, and an object another order of members.
+ * Idea      The grammar says where to look. A state is `guarded` if a call returns to it with a
+ *           value that must be new, or with the name of an additional member that must be new. JSON
+ *           itself says what was spelled: its structure does not depend on the alternatives of the
+ *           schema that are alive. So a position has two parts. One is the plain position of
+ *           stacks.h, which knows nothing of repetitions. The other is a distinct record, a
+ *           function of the text alone.
  * Record    open    the open containers, innermost first, from the outermost one that matters. Each
  *                   has its used values or its seen names, and where its current item begins.
- *           name    the name under way, in an object where names matter. While it may still become
- *                   a name of the schema, the frame that spells those has it already
- *                   (runtime/walk/names.h), and nothing is recorded. A name of the schema comes
- *                   once by the grammar, so it is not added to the seen names.
+ *           name    the name under way, in an object where names matter. While the name may still
+ *                   become one that the schema knows, the frame for these names keeps track of it
+ *                   (runtime/walk/names.h), and nothing is recorded. The grammar itself allows a
+ *                   name of the schema only once, so such a name is not added to the seen names.
  *           text    the bytes since the outermost watched item began
  *           denies  one for each open container whose current item may still become a repetition
  *           Where nothing is to be recorded, the position is the plain one.
  * Denies    A deny is a plain position in a grammar of all spellings of the used values
  *           (distinct_deny.c). It dies as soon as the item differs from each of them. It is at its
- *           end exactly where the item is a repetition. A frame that comes back to a guarded state
- *           at such a place goes on in the state's `otherwise`, mostly nowhere. Names need no deny:
- *           they are decoded and compared as bytes (runtime/automaton/seen_names.h).
+ *           end exactly where the item is a repetition. There a frame that comes back to a guarded
+ *           state goes on in that state's `otherwise`. That is mostly the dead state. Names need no
+ *           deny: they are decoded and compared as bytes (runtime/automaton/seen_names.h).
  * Contrary  Where two items must be equal (uniqueItems negated) a state is guarded the other way
  *           (TSL__SAME_ITEM). A frame that comes back with a new item goes on where it `differs`.
- *           Frames that step without a record go on as if the item were both. Any number of items
- *           may follow there, so what was begun can be repeated, and there are no dead ends.
+ *           Frames that step without a record go on in both ways, as if the item were new and
+ *           repeated. Any number of items may follow there, so what was begun can be repeated, and
+ *           there are no dead ends.
  * Dead ends A position can be completed if its denies are dead and no seen name begins
  *           with the name under way. What is begun is new then, and the compiler made sure that
  *           there are enough values and names. Otherwise a search looks for one way on
@@ -36,7 +37,7 @@
  *           distinct_items.c, distinct_names.c). The plain mask has what new items allow and what
  *           repeated items allow.
  * Moves     Where only an object's names are recorded, tokens move the plain position as if there
- *           were no record. Of tokens with JSON's punctuation the bytes are looked at. Frames are
+ *           were no record. If a token has punctuation of JSON, its bytes are looked at. Frames are
  *           stepped byte by byte in three cases: something begins that must be new, an additional
  *           name ends, or the name under way can become nothing but a repetition.
  * Example   After `["a", "` of unique strings the deny has read `"`, the first byte of `"a"`. The

@@ -6,14 +6,14 @@
  *           it; 0 is the bottom. A position is a set of cells. Usually each set has one cell: then
  *           it is a plain stack. Stacks that end in the same frame share one cell, whose tail is
  *           the union of their tails. So their number is bounded by the number of states.
- * Loops     Of frames that differ in the register alone, those are kept that take all that the
- *           others take. In ([a-z]{2,20} ?)+ any letter may begin a word, and the word that began
- *           last leaves most to come.
+ * Loops     If frames differ only in their register, a frame is dropped when another one accepts
+ *           everything that it accepts. In ([a-z]{2,20} ?)+ any letter may begin a word, and the
+ *           word that began last leaves most to come.
  * Numbers   Sets are interned: a position is a number, and equal positions are equal numbers. A
  *           fork copies the number, and rollback returns to it. What was found out about a position
  *           (its mask, where a token leads) is kept with it, for everybody who uses the grammar.
- * Example   s ::= "a" s "b" | "a" s "c" | ""     after "aa" there are four stacks, from b b to c c.
- *           As sets they are two: {b, c} on top of {b, c}.
+ * Example   s ::= "a" s "b" | "a" s "c" | "". After "aa" there are four stacks: b b, b c, c b and
+ *           c c. As sets they are two: {b, c} on top of {b, c}.
  * Memory    All of this is a cache over the matchers' positions. When it is full, newer tables take
  *           its place (runtime/matcher/generation.h).
  * Cost      A step of one byte is 5 to 45 ns. The first token that a position sees is read from its

@@ -1,14 +1,15 @@
 /* structure.h - which tokens penalties spare: those that write no content under a grammar.
  *
  * Problem   A list of a hundred objects has `{"name": "` a hundred times, because the grammar wants
- *           it. A penalty that counts these tokens makes every other way to go on more likely:
- *           optional members are left out, tokens are chosen that spell the same in odd pieces.
+ *           it. A penalty on these tokens makes every other continuation more likely. Optional
+ *           members are left out, and names are spelled with unusual tokens.
  * Idea      The matcher knows where the text stands, and content.h which bytes are content there.
  *           A token is spared if it has no byte of content. Its bytes are followed one by one, and
  *           each is judged at its own position.
  * Both      A token may hold both, such as `a",` or `"The`. It writes content, so it is penalised
  *           as ever. But one that ends a name before its first content, as `": "The` does, is
- *           spared. Else that name were bent, which other tokens spell as well.
+ *           spared. Otherwise the penalty would distort that name, because other tokens can spell
+ *           it too.
  * Forced    Where one byte alone may come, that byte is structure. So what the grammar forces is
  *           spared. Tokens that end the text, and those that the grammar names, are spared too.
  * Kept      The answer of content.h is kept for TSL__STRUCTURE_KEPT positions. A text comes to the

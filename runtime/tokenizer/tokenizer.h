@@ -2,11 +2,12 @@
  * them.
  *
  * Text goes through these passes, one file each:
- *   added.c        cut out added tokens (TSL_ENCODE_SPECIAL)            "a<|x|>b"    -> "a", <|x|>,
- *                  "b"
- *   steps.c        normalise and pre-tokenise: a list of small steps    "it's me"    -> "it", "'s",
- *                  " me"
- *   bpe.c          merge the symbols of each piece                      " me"        -> 757
+ *   added.c   cut out added tokens (TSL_ENCODE_SPECIAL)
+ *             "a<|x|>b" -> "a", <|x|>, "b"
+ *   steps.c   normalise and pre-tokenise: a list of small steps
+ *             "it's me" -> "it", "'s", " me"
+ *   bpe.c     merge the symbols of each piece
+ *             " me" -> 757
  * encode.c runs them. The same passes serve byte-level BPE (GPT-2, Llama 3, Qwen),
  * SentencePiece-style BPE (Gemma), SentencePiece's own (Llama 2, Mistral) and tiktoken ranks.
  *

@@ -1,20 +1,21 @@
 /* follow.h - what follows a frame that is walked, and what need not be left to it.
  *
- * Problem   A name that a rule calls may end after each of its letters: its walk leaves over as
- *           many nodes as the vocabulary has, and what follows it is walked over all of them.
- * Idea      Only those nodes matter below which a byte comes that what follows may begin with: a
- *           bracket, a space. So who calls says where it goes on. Once a walk turns out to leave
- *           much, it asks by which bytes that place may begin, and leaves only what has one of them
- *           next. The letters of the name then are a class as in a string: those bytes are exits
- *           among them, and only subtrees that hold one are entered.
- * Again     What follows may begin with a letter, too, as in `(name space*)*`. If it does so by
- *           calling the same frame, which goes on with the letter where the name itself would, and
- *           comes back to the same place, then to end the name before that letter adds nothing: it
- *           is no exit.
- * Example   After `{` in `set ::= "{" (name set? " "*)* "}"`: names are left before ` `, `{` and
- *           `}`.
- * Remembered  By what follows as well: the bytes, and the place if that matters. A walk that leaves
- *             little is known without asking.
+ * Problem   A called name may end after each of its letters. So its walk leaves nearly every node
+ *           of the vocabulary over, and what follows the name is walked over all of them.
+ * Idea      A leftover node matters only if its next byte is one that what follows can begin with,
+ *           such as a bracket or a space. So the caller says where it continues after the call.
+ *           When a walk turns out to leave much over, it asks with which bytes that place may
+ *           begin. It leaves only nodes whose next byte is one of these. Then the letters of the
+ *           name are a class, as in a string. The bytes that may follow are exits, and only
+ *           subtrees with an exit are entered.
+ * Again     What follows may begin with a letter, too, as in `(name space*)*`. It may do so by
+ *           calling the same frame. That frame reads the letter as the name itself would, and
+ *           returns to the same place. Then ending the name before the letter adds nothing, and the
+ *           letter is no exit.
+ * Example   After `{` in `set ::= "{" (name set? " "*)* "}"`: the walk of a name has the exits ` `,
+ *           `{` and `}`.
+ * Remembered  A walk is remembered with what follows as well: the bytes, and the place if that
+ *             matters. A walk that leaves little is known without asking.
  * Tested by tests/walk/test_groups.c, tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0

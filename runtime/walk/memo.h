@@ -6,14 +6,16 @@
  * Key       A walk is remembered by state, leftover and *context*. The context says whether
  *           something follows the frame, and how much of the register matters: iterations that are
  *           still needed and still allowed. Both are cut off at the height of the trie, since no
- *           token can begin more iterations than it has bytes. A state without a register has, in
- *           the same bits, what follows the frame, where the walk depends on that (follow.h).
+ *           token can begin more iterations than it has bytes. A state without a register uses the
+ *           same bits for what follows the frame, if the walk depends on it (follow.h).
  * Layers    A layer looks in its own tables and in those of the layer below. A frozen layer makes
  *           no more walks: its memo is one array with open addressing, without locks.
- * Calls     A state that does nothing but call is also found by its calls: an object has such a
- *           state for each set of members that it has seen, and most of them call the same frames.
- *           What they come back to matters only where the called frame leaves something over.
- * Far       A loop that needs more iterations than any path of a known walk began has that walk.
+ * Calls     A state that does nothing but call is also found by its calls. An object has such a
+ *           state for each set of members seen so far, and most of these states call the same
+ *           frames. The place that a call returns to matters only if the called frame leaves a
+ *           leftover.
+ * Far       A loop that still needs more iterations than any token of a known walk could begin has
+ *           that walk.
  * Example   `[a-z]{3,70}` in a vocabulary of at most 8 bytes: after 3 letters 67 may follow, which
  *           no token reaches. The context is (0 needed, any number allowed); after 4 it is the
  *           same, and the walk is found. After 65 letters 5 may follow, and the walk is a new one.

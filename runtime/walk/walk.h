@@ -2,23 +2,24 @@
  *
  * Problem   Which tokens may come next? Trying each is 128,256 matches; walking the trie of all of
  *           them is a millisecond.
- * Idea      Walk a state over a leftover trie once and remember the answer by (state, leftover):
- *           what the mask is, and what is left of tokens that run past the end of the frame. The
- *           memo does not mention what lies below on the stack, so "inside a JSON string" is walked
- *           once per vocabulary. A call inside a walk is a walk of its own; the state after the
- *           call goes on with what the call left over.
+ * Idea      Walk a state over a leftover trie once, and remember the answer by (state, leftover).
+ *           The answer is a mask, and what is left of the tokens that run past the end of the
+ *           frame. The memo does not mention what lies below on the stack, so "inside a JSON
+ *           string" is walked once per vocabulary. A call inside a walk is a walk of its own; the
+ *           state after the call goes on with what the call left over.
  * Search    (search.h) Skip: a byte that is not live is skipped with its subtree. Sweep: where all
  *           bytes below a node lead back to the same state, its subtree is one range of `order`.
- *           Letters: where a state lives on any text of certain letters, the tokens made of these
- *           are one bitset, made once per vocabulary; only subtrees with some other byte are
- *           entered. Together: states that an ambiguous loop has at one node are read on child by
- *           child, and those that become one are followed once. Table (linear.h): what is left is
- *           read as one array.
- * Memo      (memo.h) Far from the bounds of a loop the answer is that of the unbounded one. What a
- *           state does that does nothing but call is that of any other that calls the same.
- * Ways      Before the search walk.c tries shortcuts, in the order of a table there: a known walk,
- *           minus what is removed, plus what is added (reference.h); or a loop over one class of
- *           letters. docs/shortcuts.md has a line for each, with what is lost without it.
+ *           Letters: some states accept any text of certain letters. The tokens made of these
+ *           letters are one bitset, made once per vocabulary. Only subtrees with another byte are
+ *           entered. Together: an ambiguous loop may have several states at one trie node. All of
+ *           them read each child; states that become equal are followed once. Table (linear.h):
+ *           what is left is read as one array.
+ * Memo      (memo.h) Far from the bounds of a loop the answer is that of the unbounded one. A state
+ *           that does nothing but call has the walk of any other state with the same calls.
+ * Ways      Before the search walk.c tries shortcuts, in the order of its table `ways`. One kind
+ *           finds a known walk, minus what is removed, plus what is added (reference.h). The other
+ *           reads a loop over one class of letters. docs/shortcuts.md has a line for each, with
+ *           what is lost without it.
  * Example   After `{"a` in the language {"a": 1}: state `"…` over the vocabulary gives the tokens
  *           `"` and `":`, leftover empty.
  * Cost      A memo hit is one probe, some 20 ns; a first walk of a string interior 1 ms, of a

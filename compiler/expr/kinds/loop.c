@@ -1,8 +1,7 @@
 /* loop.c - REPEAT: a{m,n}, and COUNTED: the same loop once a register counts it.
  *
  * The derivative of a{m,n} is D(a)·a{m-1,n-1}: the loop is counted down. A loop with large bounds
- *           is
- * entered as COUNTED instead (deriv.c), which has a derivative with registers only.
+ * is entered as COUNTED instead (deriv.c), which has a derivative with registers only.
  *
  * Example   D_a(a{2,3}) = a{1,2}, and D_a of that is a{0,1}, which is a|ε. For "a"{2,500} this
  *           would be 500 nodes. COUNTED is one: the frame's register says how many iterations were
