@@ -294,8 +294,11 @@ struct tsl__schema_style {
   const char *close;
   const char *gap, *padding; /* may stand there, once each; "" for none */
   const char *key_stops;     /* characters that no key may have */
-  tsl__bytes stops;          /* the same, and NUL */
-  const char *separator;     /* between members; NULL for none */
+  /* NULL, or: a bare string stands between these two texts, or, if it has no `guard_stop`, without
+   * them */
+  const char *guard[2], *guard_stop;
+  tsl__bytes stops;      /* the same, and NUL */
+  const char *separator; /* between members; NULL for none */
   /* `json_between` is followed by the name of the value's type, and that by `typed_between` */
   bool typed;
   const char *typed_between;

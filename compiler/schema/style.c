@@ -7,7 +7,8 @@
  *           is written around keys and values differs. That is a struct tsl__schema_style. Values
  *           inside of values are JSON.
  * Strings   A bare string is its text, up to the first `close`, which it cannot hold: the styles
- *           have no escapes. One `padding` (a line break) on each side is not part of it.
+ *           have no escapes. One `padding` (a line break) on each side is not part of it. One style
+ *           has guards, XML's <![CDATA[ and ]]>: a string between them may hold all but the second.
  * Both      Where a value may be a string or something else (no `type`, or several), and the style
  *           does not say which: what is JSON of an allowed value that is no string is that value,
  *           everything else is the string.
@@ -54,10 +55,16 @@ static tsl__expr holding(struct schema *s, tsl__expr part) {
   return seq3(s, tsl__expr_text(s->x), part, tsl__expr_text(s->x));
 }
 
-/* The bare strings of a goal. */
-static tsl__expr bare_text(struct schema *s, goal g) {
+/* The bare strings of a goal without that part. */
+static tsl__expr text_without(struct schema *s, goal g, const char *part) {
   const struct goal_entry *e = tsl__goal_of(s, g);
-  return tsl__schema_text_without(s, e->lits, e->n, s->style->close);
+  return tsl__schema_text_without(s, e->lits, e->n, part);
+}
+static tsl__expr bare_text(struct schema *s, goal g) { return text_without(s, g, s->style->close); }
+
+/* What no bare string can hold. */
+static const char *stop_of(const struct tsl__schema_style *style) {
+  return style->guard[0] ? style->guard[1] : style->close;
 }
 
 /* The values of a goal that are of these types, none of them strings, as JSON. */
@@ -161,17 +168,36 @@ static tsl__expr maybe(struct schema *s, const char *text) {
   return tsl__expr_opt(s->x, literal(s, text));
 }
 
-/* From the end of `between` on. */
+/* From the end of `between` on, with a value's frame. */
+static tsl__expr enclosed(struct schema *s, tsl__expr value) {
+  const struct tsl__schema_style *style = s->style;
+  tsl__expr inner =
+      *style->inner ? tsl__expr_seq(s->x, maybe(s, style->gap), styled(s, style->inner)) : TSL__EPS;
+  return seq3(s, inner, value, tsl__expr_seq(s->x, styled(s, style->close), maybe(s, style->gap)));
+}
+
 static tsl__expr written(struct schema *s, tsl__expr body, tsl__string key,
                          enum tsl__spelling spelling) {
   const struct tsl__schema_style *style = s->style;
   if (body == TSL__NONE) return body;
-  tsl__expr value = seq3(s, maybe(s, style->padding),
-                         style->capture_value(style->ctx, body, key.at, key.length, spelling),
-                         maybe(s, style->padding));
-  tsl__expr inner =
-      *style->inner ? tsl__expr_seq(s->x, maybe(s, style->gap), styled(s, style->inner)) : TSL__EPS;
-  return seq3(s, inner, value, tsl__expr_seq(s->x, styled(s, style->close), maybe(s, style->gap)));
+  return enclosed(s, seq3(s, maybe(s, style->padding),
+                          style->capture_value(style->ctx, body, key.at, key.length, spelling),
+                          maybe(s, style->padding)));
+}
+
+/* A string between the guards of the style, or without them where nothing in it needs them. */
+static tsl__expr written_text(struct schema *s, goal g, tsl__string key) {
+  const struct tsl__schema_style *style = s->style;
+  if (!style->guard[0]) return written(s, bare_text(s, g), key, TSL__AS_BARE);
+  tsl__expr inside = text_without(s, g, style->guard[1]), guarded = inside;
+  bool calls = tsl__expr_has_calls(s->x, inside); /* nothing is left out of these texts */
+  tsl__expr plain = calls ? TSL__NONE : text_without(s, g, style->guard_stop);
+  if (inside != TSL__NONE)
+    guarded =
+        enclosed(s, seq3(s, styled(s, style->guard[0]),
+                         style->capture_value(style->ctx, inside, key.at, key.length, TSL__AS_BARE),
+                         styled(s, style->guard[1])));
+  return tsl__expr_alt(s->x, written(s, plain, key, TSL__AS_BARE), guarded);
 }
 
 /* The values that are no strings, each after the name of its type. */
@@ -315,8 +341,7 @@ tsl__expr tsl__schema_styled_member(struct schema *s, const struct object *o, ui
   if (free_key) name = captured_key(s, name, NULL);
   if (style->python)
     return seq3(s, open, name, tsl__expr_seq(s->x, between, python_values(s, value, known)));
-  if (tsl__goal_of(s, value)->string != TSL__NONE)
-    bare = written(s, bare_text(s, value), known, TSL__AS_BARE);
+  if (tsl__goal_of(s, value)->string != TSL__NONE) bare = written_text(s, value, known);
   json = style->typed ? typed_values(s, value, known)
                       : written(s, other_values(s, value), known, TSL__AS_JSON);
   if (!style->json_open)
@@ -358,7 +383,7 @@ static void look_ahead(struct schema *s, goal g, goals *ahead) {
 /* Has the value a spelling, if there is such a value? What is no string is JSON. */
 static bool plainly_spelled(struct schema *s, goal g) {
   const struct goal_entry *e = tsl__goal_of(s, g);
-  return s->style->python || tsl__schema_text_avoids(s, e->lits, e->n, s->style->close);
+  return s->style->python || tsl__schema_text_avoids(s, e->lits, e->n, stop_of(s->style));
 }
 
 /* Every key, and every value, must have a spelling: otherwise the way would end in nothing. For
@@ -465,7 +490,7 @@ static bool types_nest(struct schema *s, sid id, const struct node *n, uint32_t 
   if (n->mask & ~tsl__keyword_sets.styled ||
       (types & (T_ARRAY | T_OBJECT) && n->mask & (OF(ENUM) | OF(CONST))))
     return false;
-  if (types & T_STRING && !tsl__schema_text_avoids(s, &l, 1, s->style->close)) return false;
+  if (types & T_STRING && !tsl__schema_text_avoids(s, &l, 1, stop_of(s->style))) return false;
   if (types & T_OBJECT && (!properties || !properties->count || !keys_are_written(s, properties) ||
                            !all_nest(s, properties, depth)))
     return false;
@@ -501,7 +526,7 @@ static bool plainly_spellable(struct schema *s, goal g) {
       tsl__keyword(tsl__node_of(s, e->lits[0] >> 1), KW_PROPERTIES);
   for (uint32_t i = 0; i < properties->count && !s->style->python && tsl__schema_ok(s); i++) {
     lit l = POS(properties->children[i]);
-    if (!tsl__schema_text_avoids(s, &l, 1, s->style->close)) return false;
+    if (!tsl__schema_text_avoids(s, &l, 1, stop_of(s->style))) return false;
   }
   return keys_are_written(s, properties) && tsl__schema_ok(s);
 }

@@ -110,7 +110,7 @@ static bool are_messages(const tsl__json *v) {
 static bool is_thinking(const tsl__json *v) {
   const tsl__json *begin = GET(v, "begin");
   return (!begin || begin->kind == TSL__JSON_STRING || are_texts(begin)) &&
-         tsl__form_text(v, "end").length && is_prefilled(GET(v, "prefilled")) &&
+         are_texts(GET(v, "end")) && is_prefilled(GET(v, "prefilled")) &&
          may_be_texts(GET(v, "after"));
 }
 

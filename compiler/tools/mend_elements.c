@@ -15,6 +15,8 @@
  *           (&amp;lt; and its like) are decoded.
  * Kinds     A value is a string or JSON. What the head does not say the schema decides
  *           (mend_arguments.c).
+ * Guards    MiniCPM's strings may stand in XML's <![CDATA[ and ]]>. A tag between them is text, so
+ *           they are looked for before a closing tag is.
  * Nested    Two styles have elements inside of elements. They are followed 64 deep; what lies
  *           deeper is text.
  * Cost      Linear in the text, times the number of unclosed elements in a row.
@@ -34,6 +36,11 @@ static const tsl__mend_style styles[] = {
     {"deepseek_xml", "<｜DSML｜parameter", ">", "", "</｜DSML｜parameter>", NULL, false},
     {"deepseek_v4_1_xml", "<｜DSML｜ parameter", ">", "", "</｜DSML｜ parameter>", NULL, false},
     {"glm_xml", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", NULL, false},
+    {"gigachat_xml", "<｜GCML｜parameter", ">", "", "</｜GCML｜parameter>", NULL, false},
+    {"ifm_xml", "<ifm|arg_key>", "</ifm|arg_key>", "<ifm|arg_value>", "</ifm|arg_value>", NULL,
+     false},
+    {"atem_xml", "<atem:parameter", ">", "", "</atem:parameter>", NULL, false},
+    {"minicpm_xml", "<param", ">", "", "</param>", NULL, false},
     {"kimi_k3_xml", "<|open|>argument", "<|sep|>", "", "<|close|>argument<|sep|>", NULL, false},
     {"cohere_xml", "<cofl:value", ">", "", "</cofl:value>", NULL, true},
     {"minimax_m3_xml", "]<]minimax[>[<", ">", "", "]<]minimax[>[</", "item", true},
@@ -165,6 +172,21 @@ static bool goes_on(const tsl__mend *m, const tsl__mend_style *style, uint32_t a
   return at == m->length || match(m, at, style->open) || tsl__mend_markup(m, at, &to);
 }
 
+static const char cdata[] = "<![CDATA[", cdata_end[] = "]]>";
+
+/* A value of minicpm_xml that stands in CDATA: its text, and the byte behind its closing tag. */
+static bool in_cdata(const tsl__mend *m, const tsl__mend_style *style, uint32_t at,
+                     tsl__string *text, uint32_t *next) {
+  uint32_t from = strcmp(style->name, "minicpm_xml") ? 0 : match(m, tsl__mend_space(m, at), cdata);
+  uint32_t end = from ? find(m, from, cdata_end) : m->length;
+  if (end == m->length) return false;
+  uint32_t behind = end + (uint32_t)strlen(cdata_end),
+           close = match(m, tsl__mend_space(m, behind), style->close);
+  *text = (tsl__string){m->text + from, end - from};
+  *next = close ? close : behind;
+  return true;
+}
+
 /* The closing tag of the value at `at`: the first one with an element or the call's end behind it,
  * as a string may hold the text of the tag. If none is like that, the first one. */
 static uint32_t closing_of(const tsl__mend *m, const tsl__mend_style *style, uint32_t at) {
@@ -276,6 +298,7 @@ static uint32_t children(tsl__mend *m, const tsl__mend_style *style, const tsl__
                          tsl__json *out) {
   values all = {0};
   head h;
+  tsl__string text;
   bool items = true;
   uint32_t next, from;
   while (m->status == TSL_OK && m->work <= m->work_max &&
@@ -288,6 +311,9 @@ static uint32_t children(tsl__mend *m, const tsl__mend_style *style, const tsl__
     items &= item;
     if (style->nested) {
       at = nested_value(m, style, root, of, h, depth, &one);
+    } else if (in_cdata(m, style, h.value, &text, &next)) {
+      typed_value(m, root, of, TYPE_STRING, text, &one);
+      at = next;
     } else {
       uint32_t end = value_end(m, style, h.value, &next);
       typed_value(m, root, of, h.type, padded(m, style, h.value, end), &one);

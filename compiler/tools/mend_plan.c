@@ -253,7 +253,8 @@ static void add_named(builder *b, const tsl__json *form, tsl__mend_form f) {
     start = trimmed(first_of(begin, quote));
     f.attributes = true;
   }
-  if (find(start, "functions.") + 10 == start.length) start.length -= 10;
+  uint32_t space = find(start, "functions."); /* of names, as gpt-oss has one */
+  if (space != UINT32_MAX && space + 10 == start.length) start.length = space;
   f.after = copied(b, trimmed(after));
   add_form(b, f, start);
   if (f.kind == TSL__MEND_ELEMENTS && last_tag(start).length) add_form(b, f, last_tag(start));

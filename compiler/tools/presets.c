@@ -9,6 +9,11 @@ static const char *const presets[] = {
     "{\"name\":\"apertus\",\"thinking\":{\"begin\":\"<|inner_prefix|>\",\"end\":\"<|inner_suffix|>\",\"after\":\"\",\"prefilled\":false},\"exclude"
     "\":[\"<|inner_prefix|>\",\"<|inner_suffix|>\"],\"section\":{\"begin\":\"<|tools_prefix|>[\",\"separator\":\", \",\"end\":\"]<|tools_suffix"
     "|>\"},\"calls\":[{\"begin\":\"{\\\"{name}\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
+    "apriel\0"
+    "{\"name\":\"apriel\",\"thinking\":{\"begin\":\"Here are my reasoning steps:\\n\",\"end\":\"[BEGIN FINAL RESPONSE]\",\"after\":[\"\\n\",\"\"],\""
+    "prefilled\":\"maybe\"},\"exclude\":[\"Here are my reasoning steps:\",\"[BEGIN FINAL RESPONSE]\",\"[END FINAL RESPONSE]\"],\"section\""
+    ":{\"begin\":\"<tool_calls>[\",\"separator\":\", \",\"end\":\"]</tool_calls>\"},\"gaps\":{\"before\":[\"\\n\"]},\"calls\":[{\"begin\":\"{\\\"name\\\""
+    ": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
     "cohere\0"
     "{\"name\":\"cohere\",\"thinking\":{\"begin\":\"<|START_THINKING|>\",\"end\":\"<|END_THINKING|>\",\"after\":\"\",\"prefilled\":\"maybe\"},\"excl"
     "ude\":[\"<|START_THINKING|>\",\"<|END_THINKING|>\",\"<|START_TEXT|>\",\"<|END_TEXT|>\"],\"text\":{\"begin\":\"<|START_TEXT|>\",\"end\":\"<"
@@ -49,6 +54,11 @@ static const char *const presets[] = {
     "f5ctool_calls>\"},\"gaps\":{\"before\":[\"\\n\\n\"]},\"calls\":[{\"begin\":\"<\\uff5cDSML\\uff5cinvoke name=\\\"{name}\\\">\\n\",\"style\":\"deep"
     "seek_xml\",\"end\":\"</\\uff5cDSML\\uff5cinvoke>\"},{\"begin\":\"<\\uff5cDSML\\uff5cinvoke name=\\\"{name}\\\">\\n\\n\",\"style\":\"deepseek_x"
     "ml\",\"end\":\"</\\uff5cDSML\\uff5cinvoke>\"}]}",
+    "dots\0"
+    "{\"name\":\"dots\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":[\"\\n\\n\",\"\\n\",\"\"],\"prefilled\":\"maybe\"},\"exclude\":[\""
+    "<think>\",\"</think>\"],\"section\":{\"before\":\"\\n\",\"begin\":\"<dots_function_call>\\n\",\"separator\":\"\\n\",\"end\":\"\\n</dots_function"
+    "_call>\"},\"gaps\":{\"before\":[\"\\n\"]},\"calls\":[{\"begin\":\"<invoke name=\\\"{name}\\\">\\n\",\"style\":\"minimax_xml\",\"end\":\"</invoke>\""
+    "}]}",
     "ernie45\0"
     "{\"name\":\"ernie45\",\"thinking\":{\"begin\":\"<think>\\n\",\"end\":\"\\n</think>\",\"after\":[\"\\n\\n\",\"\\n\",\"\"],\"prefilled\":\"maybe\"},\"excl"
     "ude\":[\"<think>\",\"</think>\",\"<response>\",\"</response>\"],\"text\":{\"begin\":\"<response>\\n\",\"end\":\"\\n</response>\"},\"trigger\":\""
@@ -74,6 +84,16 @@ static const char *const presets[] = {
     "{\"name\":\"gemma4\",\"thinking\":{\"begin\":\"<|channel>thought\\n\",\"end\":\"<channel|>\",\"after\":\"\",\"prefilled\":false},\"exclude\":[\""
     "<|channel>\",\"<channel|>\"],\"trigger\":\"<|tool_call>\",\"separator\":\"\",\"calls\":[{\"begin\":\"<|tool_call>call:{name}{\",\"style\":\""
     "gemma4\",\"end\":\"}<tool_call|>\"}]}",
+    "gigachat3.5\0"
+    "{\"name\":\"gigachat3.5\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":[\"\\n\\n\",\"\\n\",\"\"],\"prefilled\":\"maybe\"},\"excl"
+    "ude\":[\"<think>\",\"</think>\"],\"section\":{\"before\":\"\\n\\n\",\"begin\":\"<\\uff5cGCML\\uff5ctool_calls>\\n\",\"separator\":\"\\n\",\"end\":\""
+    "\\n</\\uff5cGCML\\uff5ctool_calls>\"},\"gaps\":{\"before\":[\"\\n\\n\"]},\"calls\":[{\"begin\":\"<\\uff5cGCML\\uff5cinvoke name=\\\"{name}\\\">"
+    "\\n\",\"style\":\"gigachat_xml\",\"end\":\"</\\uff5cGCML\\uff5cinvoke>\"}]}",
+    "gigachat3\0"
+    "{\"name\":\"gigachat3\",\"thinking\":null,\"exclude\":[],\"trigger\":[\"<|function_call|>\",\"<|message_sep|>\\n\\nfunction call<|role_"
+    "sep|>\\n\"],\"separator\":\"\",\"calls\":[{\"begin\":\"<|function_call|>{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end"
+    "\":\"}\"},{\"begin\":\"<|message_sep|>\\n\\nfunction call<|role_sep|>\\n{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"e"
+    "nd\":\"}\"}]}",
     "glm4\0"
     "{\"name\":\"glm4\",\"thinking\":{\"begin\":[\"<think>\",\"\\n<think>\"],\"end\":\"</think>\",\"after\":[\"\\n\",\"\"],\"prefilled\":\"maybe\"},\"excl"
     "ude\":[\"<think>\",\"</think>\"],\"trigger\":\"<tool_call>\",\"before\":\"\\n\",\"gaps\":{\"before\":[\"\\n\"],\"after\":[\"\\n\"]},\"calls\":[{\"beg"
@@ -91,6 +111,9 @@ static const char *const presets[] = {
     "ntary<|message|>\",\"end\":[\"<|end|>\"]},{\"as\":\"text\",\"begin\":[\"<|channel|>final<|message|>\",\"<|channel|>final<|constrain|>j"
     "son<|message|>\",\"<|channel|>final <|constrain|>json<|message|>\",\"<|channel|>final json<|message|>\"],\"end\":[\"<|end|>\",\"<|"
     "return|>\"]}],\"message_separator\":\"<|start|>assistant\"}",
+    "granite-20b\0"
+    "{\"name\":\"granite-20b\",\"thinking\":null,\"exclude\":[],\"trigger\":\"<function_call>\",\"separator\":\"\\n\",\"gaps\":{\"before\":[\"\\n\"],"
+    "\"between\":[\"\\n\"]},\"calls\":[{\"begin\":\"<function_call> {\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
     "granite3\0"
     "{\"name\":\"granite3\",\"thinking\":null,\"exclude\":[],\"section\":{\"begin\":[\"<|tool_call|>[\",\"<tool_call>[\"],\"separator\":\", \",\"e"
     "nd\":\"]\"},\"calls\":[{\"begin\":\"{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
@@ -103,20 +126,40 @@ static const char *const presets[] = {
     "{\"name\":\"hunyuan-3\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":\"\",\"prefilled\":true},\"exclude\":[\"<think>\",\"</"
     "think>\"],\"section\":{\"begin\":\"<tool_calls>\\n\",\"separator\":\"\\n\",\"end\":\"\\n</tool_calls>\"},\"calls\":[{\"begin\":\"<tool_call>{na"
     "me}<tool_sep>\\n\",\"style\":\"glm_xml\",\"end\":\"</tool_call>\"}]}",
+    "hunyuan-4\0"
+    "{\"name\":\"hunyuan-4\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":\"\",\"prefilled\":\"maybe\"},\"exclude\":[\"<think>\","
+    "\"</think>\"],\"section\":{\"begin\":\"<tool_calls>\",\"separator\":\"\",\"end\":\"</tool_calls>\"},\"calls\":[{\"begin\":\"<tool_call>{name}"
+    "\",\"style\":\"glm_xml\",\"end\":\"</tool_call>\"}]}",
     "hunyuan-a13b\0"
     "{\"name\":\"hunyuan-a13b\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":[\"\\n\\n\",\"\\n\",\"\"],\"prefilled\":false},\"exclu"
     "de\":[\"<think>\",\"</think>\",\"<answer>\",\"</answer>\"],\"text\":[{\"begin\":\"<answer>\\n\",\"end\":\"\\n</answer>\"},{\"begin\":\"<answer>\""
     ",\"end\":\"</answer>\"}],\"section\":{\"begin\":\"<tool_calls>[\",\"separator\":\", \",\"end\":\"]</tool_calls>\"},\"gaps\":{\"before\":[\"\\n\"]"
     "},\"calls\":[{\"begin\":\"{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
+    "inkling\0"
+    "{\"name\":\"inkling\",\"thinking\":null,\"exclude\":[],\"separator\":\"\",\"calls\":[{\"begin\":\"{name}<|content_invoke_tool_json|>{\\\"na"
+    "me\\\":\\\"{name}\\\",\\\"args\\\":\",\"style\":\"json\",\"end\":\"}<|end_message|>\"},{\"begin\":\"{name}<|content_invoke_tool_json|>{\\\"name\\"
+    "\": \\\"{name}\\\", \\\"args\\\": \",\"style\":\"json\",\"end\":\"}<|end_message|>\"}],\"messages\":[{\"as\":\"reasoning\",\"begin\":\"<|content_th"
+    "inking|>\",\"end\":[\"<|end_message|>\"]},{\"as\":\"text\",\"begin\":\"<|content_text|>\",\"end\":[\"<|end_message|>\"]}],\"message_separa"
+    "tor\":\"<|message_model|>\"}",
     "internlm\0"
     "{\"name\":\"internlm\",\"thinking\":null,\"exclude\":[],\"trigger\":\"<|action_start|>\",\"separator\":\"\",\"gaps\":{\"before\":[\"\\n\"],\"aft"
     "er\":[\"\\n\"]},\"calls\":[{\"begin\":\"<|action_start|><|plugin|>\\n{\\\"name\\\": \\\"{name}\\\", \\\"parameters\\\": \",\"style\":\"json\",\"end\""
     ":\"}<|action_end|>\"},{\"begin\":\"<|action_start|><|plugin|>{\\\"name\\\": \\\"{name}\\\", \\\"parameters\\\": \",\"style\":\"json\",\"end\":\"}"
     "<|action_end|>\"}]}",
+    "iquest-q1\0"
+    "{\"name\":\"iquest-q1\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":[\"\\n\\n\",\"\\n\",\"\"],\"prefilled\":\"maybe\"},\"exclud"
+    "e\":[\"<think>\",\"</think>\"],\"trigger\":\"<iquest_tool_call>\",\"before\":\"\\n\",\"gaps\":{\"before\":[\"\\n\"],\"after\":[\"\\n\"]},\"calls\":["
+    "{\"begin\":\"<iquest_tool_call>{name}\",\"style\":\"glm_xml\",\"end\":\"</iquest_tool_call>\"},{\"begin\":\"<iquest_tool_call>{name}\\n\""
+    ",\"style\":\"glm_xml\",\"end\":\"</iquest_tool_call>\"}]}",
     "jamba\0"
     "{\"name\":\"jamba\",\"thinking\":null,\"exclude\":[],\"section\":{\"begin\":\"<tool_calls>[\\n    \",\"separator\":\",\\n    \",\"end\":\"\\n]</"
     "tool_calls>\"},\"gaps\":{\"before\":[\" \"]},\"calls\":[{\"begin\":\"{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"}"
     "\"}]}",
+    "k2-horizon\0"
+    "{\"name\":\"k2-horizon\",\"thinking\":{\"begin\":[\"<ifm|think>\",\"<ifm|think_fast>\",\"<ifm|think_faster>\"],\"end\":[\"</ifm|think>\",\""
+    "</ifm|think_fast>\",\"</ifm|think_faster>\"],\"after\":[\"\\n\",\"\"],\"prefilled\":\"maybe\"},\"exclude\":[\"<ifm|think\",\"</ifm|think\"],"
+    "\"section\":{\"begin\":\"<ifm|tool_calls>\\n\",\"separator\":\"\\n\",\"end\":\"\\n</ifm|tool_calls>\"},\"gaps\":{\"before\":[\"\\n\"]},\"calls\":["
+    "{\"begin\":\"<ifm|tool_call>{name}\\n\",\"style\":\"ifm_xml\",\"end\":\"</ifm|tool_call>\"}]}",
     "kimi-k2\0"
     "{\"name\":\"kimi-k2\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":\"\",\"prefilled\":\"maybe\"},\"exclude\":[\"<think>\",\"<"
     "/think>\"],\"section\":{\"begin\":\"<|tool_calls_section_begin|>\",\"separator\":\"\",\"end\":\"<|tool_calls_section_end|>\"},\"calls\":["
@@ -148,6 +191,14 @@ static const char *const presets[] = {
     "\"\\n\"]},\"calls\":[{\"begin\":\"<longcat_tool_call>\\n{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"}\\n</longca"
     "t_tool_call>\"},{\"begin\":\"<longcat_tool_call>{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"}</longcat_too"
     "l_call>\"}]}",
+    "mimo\0"
+    "{\"name\":\"mimo\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":[\"\\n\\n\",\"\\n\",\"\"],\"prefilled\":\"maybe\"},\"exclude\":[\""
+    "<think>\",\"</think>\",\"</tool_call>\"],\"trigger\":\"<tool_call>\",\"separator\":\"\\n\",\"gaps\":{\"before\":[\"\\n\\n\",\"\\n\"],\"after\":[\"\\n"
+    "\"]},\"calls\":[{\"begin\":\"<tool_call>\\n<function={name}>\\n\",\"style\":\"seed_xml\",\"end\":\"</function>\\n</tool_call>\"}]}",
+    "minicpm5\0"
+    "{\"name\":\"minicpm5\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":[\"\\n\\n\",\"\\n\",\"\"],\"prefilled\":\"maybe\"},\"exclude"
+    "\":[\"<think>\",\"</think>\"],\"trigger\":\"<function name=\",\"before\":\"\\n\",\"gaps\":{\"before\":[\"\\n\"],\"after\":[\"\\n\"]},\"calls\":[{\"be"
+    "gin\":\"<function name=\\\"{name}\\\">\",\"style\":\"minicpm_xml\",\"end\":\"</function>\"}]}",
     "minimax-m1\0"
     "{\"name\":\"minimax-m1\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":[\"\\n\\n\",\"\\n\",\"\"],\"prefilled\":\"maybe\"},\"exclu"
     "de\":[\"<think>\",\"</think>\"],\"section\":{\"begin\":\"<tool_calls>\\n\",\"separator\":\"\\n\",\"end\":\"\\n</tool_calls>\"},\"gaps\":{\"before"
@@ -170,6 +221,12 @@ static const char *const presets[] = {
     "{\"name\":\"mistral\",\"thinking\":null,\"exclude\":[],\"section\":{\"begin\":[\"[TOOL_CALLS][\",\"[TOOL_CALLS] [\"],\"separator\":\", \",\"e"
     "nd\":\"]\"},\"calls\":[{\"begin\":\"{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"behind\":{\"begin\":\", \\\"id\\\": \\\"\",\"id\""
     ":\"[A-Za-z0-9]{9}\",\"end\":\"\\\"\"},\"end\":\"}\"}]}",
+    "muse-glimmer\0"
+    "{\"name\":\"muse-glimmer\",\"thinking\":null,\"exclude\":[],\"separator\":\"\",\"calls\":[{\"begin\":\" to={name}<|message|><atem:functio"
+    "n_calls>\\n<atem:invoke name=\\\"{name}\\\">\\n\",\"style\":\"atem_xml\",\"end\":[\"</atem:invoke>\\n</atem:function_calls><|eom|>\",\"</"
+    "atem:invoke>\\n</atem:function_calls><|eot|>\"]}],\"messages\":[{\"as\":\"reasoning\",\"begin\":\" to=self<|message|>\",\"end\":[\"<|eo"
+    "m|>\"]},{\"as\":\"text\",\"begin\":[\" to=user<|message|>\",\"<|message|>\"],\"end\":[\"<|eot|>\",\"<|eom|>\"]}],\"message_separator\":\"<|s"
+    "tart|>assistant\"}",
     "nemotron-nano-v2\0"
     "{\"name\":\"nemotron-nano-v2\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":[\"\\n\\n\",\"\\n\",\"\"],\"prefilled\":\"maybe\"},"
     "\"exclude\":[\"<think>\",\"</think>\"],\"section\":{\"begin\":\"<TOOLCALL>[\",\"separator\":\", \",\"end\":\"]</TOOLCALL>\"},\"gaps\":{\"before"
@@ -184,6 +241,13 @@ static const char *const presets[] = {
     "phi4\0"
     "{\"name\":\"phi4\",\"thinking\":null,\"exclude\":[],\"section\":{\"begin\":\"<|tool_call|>[\",\"separator\":\", \",\"end\":\"]<|/tool_call|>\""
     "},\"calls\":[{\"begin\":\"{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
+    "plamo3\0"
+    "{\"name\":\"plamo3\",\"thinking\":{\"begin\":\"<|plamo:begin_think:plamo|>\",\"end\":\"<|plamo:end_think:plamo|>\",\"after\":[\"\\n\",\"\"],\""
+    "prefilled\":\"maybe\"},\"exclude\":[\"<|plamo:begin_think:plamo|>\",\"<|plamo:end_think:plamo|>\"],\"section\":{\"begin\":\"<|plamo:be"
+    "gin_tool_requests:plamo|>\",\"separator\":\"\",\"end\":\"<|plamo:end_tool_requests:plamo|>\"},\"gaps\":{\"before\":[\"\\n\"]},\"calls\":[{"
+    "\"begin\":\"<|plamo:begin_tool_request:plamo|><|plamo:begin_tool_name:plamo|>{name}<|plamo:end_tool_name:plamo|><|plamo:beg"
+    "in_tool_arguments:plamo|><|plamo:constrain|>json<|plamo:msg|>\",\"style\":\"json\",\"end\":\"<|plamo:end_tool_arguments:plamo|><"
+    "|plamo:end_tool_request:plamo|>\"}]}",
     "qwen3-coder\0"
     "{\"name\":\"qwen3-coder\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":[\"\\n\\n\",\"\\n\",\"\"],\"prefilled\":\"maybe\"},\"excl"
     "ude\":[\"<think>\",\"</think>\",\"</tool_call>\"],\"trigger\":[\"<tool_call>\",\"<function=\"],\"separator\":\"\\n\",\"gaps\":{\"before\":[\"\\n"

@@ -14,6 +14,9 @@
  * Steps     A template has "<tool_call>", "<arg_key>" and "<arg_value>". The rows before glm4 need
  *           texts that it lacks. The row glm4 needs the first two: the preset is glm4, and no later
  *           row is tried, such as qwen3-coder's, which needs "<function=" and "<parameter=".
+ * Shared    MiMo writes the markup of Qwen3-Coder with values on the same line. A template that has
+ *           both in pieces does not show where a line ends. So the answer is qwen3-coder, whose
+ *           grammar reads both.
  * Config    A tokenizer_config.json is read as JSON, and its "chat_template" searched.
  * Unknown   Where no row fits the preset is unknown. Rows whose first text is there are near.
  * Cost      A search of the text for each row: some microseconds.
@@ -41,6 +44,17 @@ static const row rows[] = {
     {"deepseek-v4", {"DSML｜", "tool_calls>"}, NULL},
     {"deepseek-v4.1", {"DSML｜", " calls>"}, NULL},
     {"step3", {"<steptml:"}, NULL},
+    {"gigachat3.5", {"<｜GCML｜"}, NULL},
+    {"gigachat3", {"<|role_sep|>", "function call"}, NULL},
+    {"gigachat3", {"<|role_sep|>", "<|function_call|>"}, NULL},
+    {"dots", {"<dots_function_call>"}, NULL},
+    {"iquest-q1", {"<iquest_tool_call>"}, NULL},
+    {"k2-horizon", {"<ifm|tool_call>"}, NULL},
+    {"muse-glimmer", {"<atem:function_calls>"}, NULL},
+    {"minicpm5", {"<function name=\"", "<param name=\""}, NULL},
+    {"plamo3", {"plamo:", "tool_request"}, NULL},
+    {"inkling", {"<|content_invoke_tool_json|>"}, NULL},
+    {"apriel", {"<tool_calls>", "[BEGIN FINAL RESPONSE]"}, NULL},
     {"apertus", {"<|tools_prefix|>"}, NULL},
     {"cohere", {"<cofl:"}, NULL},
     {"command", {"<|START_ACTION|>"}, NULL},
@@ -56,7 +70,10 @@ static const row rows[] = {
     {"granite3", {"<|tool_call|>"}, NULL},
     {"hunyuan-3", {"<tool_sep{}>", "<tool_calls{}>"}, NULL}, /* with a suffix put in */
     {"hunyuan-3", {"<tool_sep>", "<tool_calls>"}, NULL},
+    {"hunyuan-4", {"<tool_calls>", "<arg_key>"}, NULL},
+    {"hunyuan-4", {"<tool_calls{}>", "<arg_key{}>"}, NULL},
     {"hunyuan-a13b", {"<tool_calls>", "<answer>"}, NULL},
+    {"granite-20b", {"<function_call>"}, "<tool_call>"},
     {"jamba", {"<tool_calls>", "<|bom|>"}, NULL},
     {"llama4", {"<|header_start|>", "ipython"}, "<|python_start|>"},
     {"llama4-pythonic", {"<|header_start|>", "<|python_start|>"}, NULL},

@@ -445,9 +445,10 @@ static tsl__tag *thinking_block(build *b, const tsl__json *form) {
   if (inside && !maybe) count = 0;
   if (inside || !count) begins[count++] = (tsl__string){"", 0};
   tsl__tag **all = tsl__tags_alloc(b->tags, count * sizeof *all);
+  const tsl__string none = {"", 0};
   for (uint32_t i = 0; all && i < count; i++)
-    if (!(all[i] =
-              tag(b, TSL__CAPTURE_REASONING, begins[i], thoughts(b), tsl__form_text(form, "end"))))
+    if (!(all[i] = tag(b, TSL__CAPTURE_REASONING, begins[i], thoughts(b), none)) ||
+        !set_ends(b, all[i], GET(form, "end")))
       return NULL;
   return all ? any_of(b, all, count) : NULL;
 }

@@ -24,7 +24,9 @@ import sys
 import tempfile
 
 import test_families as families
-from test_families import CLI, PRESETS, ROOT, WRITERS, check
+import tool_writers as writers
+from test_families import CLI, PRESETS, ROOT, check
+from tool_writers import WRITERS
 
 PROSE = "Let me look that up."
 FILE = families.FILE
@@ -35,13 +37,14 @@ LINES = ("write_file", {"path": "a/b.txt", "content": "x = [1, 2]\n", "lines": [
 READ = families.READ
 ELEMENTS = {
     *("cohere deepseek-v3.2 deepseek-v4 deepseek-v4.1 glm4 hunyuan-3 kimi-k3 minimax").split(),
-    *("minimax-m3 qwen3-coder seed-oss step3").split(),
+    *("minimax-m3 qwen3-coder seed-oss step3 dots gigachat3.5 hunyuan-4 iquest-q1").split(),
+    *("k2-horizon mimo minicpm5 muse-glimmer").split(),
 }
 BRACES = {"gemma4", "functiongemma"}
 PYTHON = {"lfm2", "llama4-pythonic", "olmo3"}
 ENVELOPES = {p for p in PRESETS if p not in ELEMENTS | BRACES | PYTHON} - set(
     "apertus deepseek-v3 deepseek-v3.1 functionary-v3.1 functionary-v3.2 gpt-oss kimi-k2"
-    " mistral-v11 solar-open".split()
+    " inkling mistral-v11 plamo3 solar-open".split()
 )
 JSON = set(PRESETS) - ELEMENTS - BRACES - PYTHON
 
@@ -49,17 +52,17 @@ JSON = set(PRESETS) - ELEMENTS - BRACES - PYTHON
 @contextlib.contextmanager
 def dumping(how):
     """Arguments are written in another way."""
-    before = families.dump
-    families.dump = how
+    before = writers.dump
+    writers.dump = how
     try:
         yield
     finally:
-        families.dump = before
+        writers.dump = before
 
 
 def written(preset, calls, how=None, content="", reasoning=None):
-    with dumping(how or families.dump):
-        return families.write(WRITERS[preset], reasoning, content, calls)
+    with dumping(how or writers.dump):
+        return writers.write(WRITERS[preset], reasoning, content, calls)
 
 
 # ---- ways to write JSON --------------------------------------------------------------------------
@@ -320,7 +323,7 @@ def open_elements(preset, r):
     if preset not in ELEMENTS - {"minimax-m3", "cohere"}:
         return
     text = written(preset, [PARIS])
-    close = re.findall(r"</[^<>]*(?:parameter|arg_value)>|<\|close\|>argument<\|sep\|>", text)
+    close = re.findall(r"</[^<>]*(?:parameter|param|arg_value)>|<\|close\|>argument<\|sep\|>", text)
     yield "".join(text.rsplit(close[-1], 1)), [PARIS]
     yield text.replace("<parameter=city>", '<parameter name="city">'), [PARIS]
 
@@ -375,7 +378,7 @@ def exact(folder, request):
     for preset in PRESETS:
         form = WRITERS[preset]
         texts = [
-            families.write(form, reasoning, "" if content and calls else content, calls)
+            writers.write(form, reasoning, "" if content and calls else content, calls)
             for reasoning, content, calls in families.ANSWERS
             if reasoning is None or "think" in form
         ]
@@ -544,7 +547,7 @@ def by_hand(folder, request):
 def nothing(folder, request):
     for preset in PRESETS:
         form = WRITERS[preset]
-        texts = [families.write(form, None, t, []) for t in TEXTS]
+        texts = [writers.write(form, None, t, []) for t in TEXTS]
         lines, error = read(preset, texts, folder, request, "--lenient")
         check(len(lines) == len(texts), "texts", preset, error)
         for text, line in zip(TEXTS, lines, strict=False):

@@ -24,7 +24,7 @@ TEMPLATES = LLAMA / "models" / "templates"
 
 TABLE = {
     "Apertus-8B-Instruct": "apertus",
-    "Apriel-1.6-15b-Thinker-fixed": None,
+    "Apriel-1.6-15b-Thinker-fixed": "apriel",
     "Bielik-11B-v3.0-Instruct": "hermes",
     "ByteDance-Seed-OSS": "seed-oss",
     "Cohere2MoE": "command",
@@ -32,8 +32,8 @@ TABLE = {
     "CohereForAI-c4ai-command-r7b-12-2024-tool_use": "command",
     "GLM-4.6": "glm4",
     "GLM-4.7-Flash": "glm4",
-    "GigaChat3-10B-A1.8B": None,
-    "GigaChat3.1-10B-A1.8B": None,
+    "GigaChat3-10B-A1.8B": "gigachat3",
+    "GigaChat3.1-10B-A1.8B": "gigachat3",
     "HuggingFaceTB-SmolLM3-3B": None,
     "Kimi-K2-Instruct": "kimi-k2",
     "Kimi-K2-Thinking": "kimi-k2",
@@ -83,18 +83,26 @@ TABLE = {
     "mistralai-Ministral-3-14B-Reasoning-2512": "mistral-v11",
     "mistralai-Mistral-Nemo-Instruct-2407": "mistral",
     "moonshotai-Kimi-K2": "kimi-k2",
-    "muse-glimmer": None,
+    "muse-glimmer": "muse-glimmer",
     "openai-gpt-oss-120b": "gpt-oss",
-    "openbmb-MiniCPM5-1B": None,
+    "openbmb-MiniCPM5-1B": "minicpm5",
     "poolside-Laguna-S-2.1": "glm4",
     "poolside-Laguna-XS-2.1": "glm4",
     "poolside-Laguna-XS.2": "glm4",
     "tencent-Hy3": "hunyuan-3",
-    "unsloth-Apriel-1.5": None,
+    "unsloth-Apriel-1.5": "apriel",
     "unsloth-mistral-Devstral-Small-2507": "mistral-v11",
     "upstage-Solar-Open-100B": "solar-open",
 }
 LINES = {
+    "dots": "{{ '<dots_function_call>\\n<invoke name=\"' }}",
+    "gigachat3.5": "{{ '<｜GCML｜tool_calls>\\n' }}",
+    "granite-20b": "{{ '<function_call> ' + call | tojson }}",
+    "hunyuan-4": "{{ '<tool_calls>' }}{{ '<tool_call>' + name }}{{ '<arg_key>' + key }}",
+    "inkling": "{{ '<|message_model|>' + name + '<|content_invoke_tool_json|>' }}",
+    "iquest-q1": "{{ '<iquest_tool_call>' + name }}{{ '<arg_key>' + key }}",
+    "k2-horizon": "{{ '<ifm|tool_calls>\\n' }}{{ '<ifm|tool_call>' + name }}",
+    "plamo3": "{{ '<|plamo:begin_tool_request:plamo|>' }}",
     "cohere": "{{ '<cofl:tool_calls><cofl:tool_call id=\"' }}",
     "functiongemma": "{{ '<start_function_call>call:' + name + '{' }}",
     "longcat": '{{ \'<longcat_tool_call>\\n{"name": "\' }}',
@@ -154,7 +162,7 @@ def main():
         file.write_text("{{ '<tool_calls>' }} <tool_call>", encoding="utf-8")
         code, found, error = ask(file)
         check(code == 1 and found["preset"] is None, "unknown", code, found, error)
-        near = {"minimax-m1", "hunyuan-a13b", "jamba", "hermes", "qwen3"}
+        near = {"minimax-m1", "hunyuan-4", "hunyuan-a13b", "jamba", "hermes", "qwen3", "apriel"}
         check(set(found["near"]) == near, "near", found)
         check("no preset" in error, "unknown", error)
     print(f"{passed} passed, {failed} failed, {skipped} skipped")

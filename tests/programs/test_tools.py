@@ -184,7 +184,8 @@ def nudges(preset, names):
         out += listed(preset["trigger"])
     if preset["thinking"]:
         out += listed(preset["thinking"]["begin"])
-        out += [preset["thinking"]["end"] + after for after in listed(preset["thinking"]["after"])]
+        ends, after = (listed(preset["thinking"][key]) for key in ("end", "after"))
+        out += [end + text for end in ends for text in after]
     for text in listed(preset.get("text") or []):
         out += list(text.values())
     for message in preset.get("messages", []):
@@ -303,13 +304,13 @@ def round_trip():
 
 
 def markup(preset):
-    """Texts that no content has."""
+    """Texts that no content has. What has no letter, such as "]", prose may have."""
     section, thinking = preset.get("section") or {}, preset.get("thinking") or {}
     found = [listed(preset.get("exclude") or []), listed(preset.get("trigger") or [])]
     found += [listed(form[key]) for form in (section, thinking) for key in ("begin", "end") if form]
     found += [[text["begin"], text["end"]] for text in listed(preset.get("text") or [])]
     found += [listed(message["begin"]) for message in preset.get("messages", [])]
-    return {text for texts in found for text in texts if text.strip()}
+    return {text for texts in found for text in texts if any(map(str.isalpha, text))}
 
 
 def every_choice(answers, seed):

@@ -630,7 +630,7 @@ static void presets_compile(void) {
       tsl_grammar_release(g);
       tsl_grammar_release(again);
     }
-  CHECK(n == 45);
+  CHECK(n == 58);
   free(written);
 }
 
