@@ -3,9 +3,12 @@
  *
  * Input       which of SOURCES entries (1 byte), then changes of it, six bytes each: what (1; bit
  *             7: in the header), where (3, little end first), with what (2).
- *               what % 5:  0  exclusive-or a byte     1  set a 32-bit word to a small number      2
- *               add to a 32-bit word     3  cut the file off     4  copy 16 bytes to elsewhere in
- *               it
+ *               what % 5
+ *               0   exclusive-or a byte
+ *               1   set a 32-bit word to a small number
+ *               2   add to a 32-bit word
+ *               3   cut the file off
+ *               4   copy 16 bytes to elsewhere in the file
  * Checksum    is made good afterwards, unless bit 6 of the first byte is set: the bounds of every
  *             number are tried, not XXH3.
  * Properties  tsl__vocab_cache_read gives a vocabulary or says IO or FORMAT; what it gives can be

@@ -5,7 +5,7 @@
  *             drawn   choices (fuzz/draw_schema.h)
  *             text    GBNF or a pattern, NUL, bytes
  *           What is left chooses the tokens.
- * Ways      compiled, with the kernels of this processor     the one that the others are held to
+ * Ways      compiled, with the kernels of this processor: the others are held to this one
  *           compiled anew, every call on the portable kernels, and on each other level there is
  *           compiled, its tables so small that texts are evicted all the time
  *           an artifact of it, loaded

@@ -6,8 +6,8 @@
  *           the table lacks is refused by name. So is one that asks for more than the server can
  *           do, unless it asks for nothing (null, false, 0, an empty list).
  * Example   {"messages": [], "max_token": 5}: /max_token: no member of a request.
- * Constraint  Tools and formats are copied into a text of their own. That text is compiled, and
- *           equal texts share a grammar, whatever the messages are.
+ * Texts     Tools and formats are copied into a text of their own. That text is compiled, and equal
+ *           texts share a grammar, whatever the messages are.
  * Cost      One check of the text, and a look-up in the table for each member.
  * Tested by tests/cli/test_cli_serve.py
  *

@@ -5,10 +5,10 @@
  * Idea      The text is copied, and the core rules are copied behind it, into the same block.
  *           `own` says where the caller's text ends. A rule's name points into the block: rules
  *           are unfolded when they are first needed, long after the compile has returned.
- * Steps     begin           the block, and an empty grammar of compiler/gbnf/ast.h
- *           tsl__abnf_parse the rules of the text, then the core rules that they name (parse.c)
- *           find_root       the rule that the caller named, or the first one
- *           tsl__gbnf_finish  left recursion, placing and lowering, as for GBNF
+ * Steps     begin              the block, and an empty grammar of compiler/gbnf/ast.h
+ *           tsl__abnf_parse    the rules of the text, then the core rules that they name (parse.c)
+ *           find_root          the rule that the caller named, or the first one
+ *           tsl__gbnf_finish   left recursion, placing and lowering, as for GBNF
  * Example   The text is `year = 4DIGIT`, 13 bytes. The block has these 13 bytes, then "ALPHA = …".
  *           The parser reads up to byte 13 and meets DIGIT, which has no definition yet. The line
  *           that begins with "DIGIT " lies behind byte 13, and is read as a rule like any other.

@@ -7,7 +7,8 @@
  *           indentation of each rule is its own.
  * Core      Names without definition are looked up in the core rules, which stand behind the text
  *           in the same memory: the line is read like any other.
- * Example      a = "x"            the second line is indented more: rule a is "x" b
+ * Example   The second line is indented more than the first, so rule a is "x" b:
+ *              a = "x"
  *                  b
  *              b = %x30-39
  * Steps     Say that a stands behind 3 blanks, and the next b behind 7. `rule` reads the name a,

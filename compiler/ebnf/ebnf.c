@@ -2,10 +2,10 @@
  *
  * The text is copied, as rules have their names in it and are unfolded when they are first needed.
  *
- * Steps     begin              the copy, and an empty grammar of compiler/gbnf/ast.h
- *           tsl__ebnf_parse    rules, macros and options to nodes (parse.c, macro.c)
+ * Steps     begin                     the copy, and an empty grammar of compiler/gbnf/ast.h
+ *           tsl__ebnf_parse           rules, macros and options to nodes (parse.c, macro.c)
  *           tsl__ebnf_options_apply   lazy and counted rules become expressions (options.c)
- *           tsl__gbnf_finish   left recursion, placing and lowering, as for GBNF
+ *           tsl__gbnf_finish          left recursion, placing and lowering, as for GBNF
  * Example   root ::= "a" Token(5) has no options, so the third step does nothing. The grammar is
  *           one rule, a SEQ of a literal and of tokens, which is lowered in place.
  * Failing   The first step that fails sets the status; the others see it and return.

@@ -11,12 +11,15 @@
  *                             ends as soon as it can
  *             max_tokens=n    counted while a text is generated, as in Lark
  *             capture         the rule's text is given back; capture="name" gives it a name
- *             temperature=t, stop_capture="name"     for the host; in the report
- *           Regex("…")          a regular expression; `.` is any character, unless flags are given
- *           Substring("a", "b") any of these that follow one another, or nothing
- *           Token(1, 2)  ExcludeToken(1, 2)        one token by its id
- *           TagDispatch(("<a>", rule), loop_after_dispatch=false, excludes=("x",))      dispatch.c
- *           TokenTagDispatch((7, rule))            the same with tokens
+ *             temperature=t   for the host; in the report, as is stop_capture="name"
+ *           Regex("…")
+ *             a regular expression; `.` is any character, unless flags are given
+ *           Substring("a", "b")
+ *             any of these that follow one another, or nothing
+ *           Token(1, 2), ExcludeToken(1, 2)
+ *             one token by its id, or any other one
+ *           TagDispatch(("<a>", rule), loop_after_dispatch=false, excludes=("x",))
+ *             dispatch.c; TokenTagDispatch((7, rule)) is the same with tokens
  *           (= …) at the end of a rule is a look-ahead. XGrammar takes it for a promise that makes
  *           masks faster, and never looks whether a text keeps it. So here it means nothing: it is
  *           read, checked, and in the report.

@@ -4,9 +4,9 @@
  *           Each has arguments of its own kind.
  * Idea      One reader for each macro, and a list of them. Strings, tokens and triggers go to
  *           arrays of the reader, which are empty between macros.
- * Example   TagDispatch(("<a>", rule_a), excludes=("x", "y"), loop_after_dispatch=false)
- *           Regex("a.c", flags="s")      with flags, `.` is any character only if 's' is among
- *           them Token(5, 7, 5)               tokens 5 and 7
+ * Example   TagDispatch(("<a>", rule_a), excludes=("x", "y"), loop_after_dispatch=false).
+ *           Regex("a.c", flags="s"): with flags, `.` is any character only if 's' is among them.
+ *           Token(5, 7, 5): tokens 5 and 7.
  * Steps     Of that TagDispatch: the list of macros finds its reader by the name. "<a>" goes to
  *           r->bytes, and a trigger notes where it lies there, and the rule rule_a. `excludes`
  *           puts x and y into r->strings. `loop_after_dispatch` is the flag that

@@ -10,9 +10,8 @@
  *             max_chars=n   e & ~((e & any{n,}) any+): a text of n characters or more goes on only
  *                           while no beginning of it that long is a text
  *           A rule that may call itself is refused, with its place.
- * Example   a[max_chars=2] ::= "x"{4} "y"*     is "xxxx": no text is short, so it ends when it can
- *           a[lazy] ::= "x"+ "y"?              is "x": "xx" and "xy" have the beginning "x", a
- *           text
+ * Example   a[max_chars=2] ::= "x"{4} "y"* is "xxxx": no text is short, so it ends when it can.
+ *           a[lazy] ::= "x"+ "y"? is "x": "xx" and "xy" have the beginning "x", which is a text.
  * Counted   max_tokens needs a rule that is read in one frame, so it is an expression as well.
  * Limits    EXPANDED_MAX nodes in the place of names, DEPTH_MAX of them within one another
  * Tested by tests/ebnf/test_ebnf.c

@@ -3,9 +3,9 @@
  * Problem   The letters of EBNF are not those of GBNF: names have dots, "\x416" is one character,
  *           "\0" is NUL, a class may be empty, and '-' may begin a name.
  * Idea      One function for each kind of word. It begins at the word, and ends behind it.
- * Example   "\x41g"  is Ag: hexadecimal digits are read as long as there are some.
- *           [a-c-e]  is a, b, c, '-' and e: a '-' after a range stands for itself.
- *           [^] is any character, [] is none.
+ * Example   "\x41g"   is Ag: hexadecimal digits are read as long as there are some
+ *           [a-c-e]   is a, b, c, '-' and e: a '-' after a range stands for itself
+ *           [^]       is any character, and [] is none
  * Steps     [a-c-e] in class_members: `a` is read, a '-' follows with no ']' behind it, so a to c
  *           is one range. The next character is '-' itself: behind it stands e, which is no '-',
  *           so '-' is a range of one. Then e. tsl__charset_normalise sorts them: '-', a to c, e.

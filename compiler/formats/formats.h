@@ -10,8 +10,9 @@
  *   uri, uri-reference  RFC 3986. iri, iri-reference: RFC 3987. uri-template: RFC 6570.
  *   uuid           RFC 4122, either case.
  *   json-pointer   RFC 6901.
- *   relative-json-pointer  the ABNF of draft-bhutton-relative-json-pointer-00, with changes of the
- *                  index: 0-1 and 0+1/a. 0-1# is refused: it occurs in an example only.
+ *   relative-json-pointer
+ *                  the ABNF of draft-bhutton-relative-json-pointer-00, with changes of the index:
+ *                  0-1 and 0+1/a. 0-1# is refused: it occurs in an example only.
  * With limits:
  *   hostname       RFC 1123 with RFC 5890's reserved labels: "--" in third and fourth place only in
  *                  an A-label. An A-label's Punycode is checked in shape, not decoded.

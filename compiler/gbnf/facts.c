@@ -1,13 +1,12 @@
 /* facts.c - what the rules of a grammar match: anything, the empty text, how few bytes.
  *
- * Rules are visited callees before callers (strongly connected components of the references,
- *           Tarjan
+ * Rules are visited callees before callers (strongly connected components of the references, Tarjan
  * 1972, without recursion). What a rule matches follows from its callees at once, except inside a
- * component, where the least fixed point is reached by rounds: begin with "nothing", repeat until
- * no rule changes. A component of n rules takes at most n rounds (each settles at least one rule
- * for good: Knuth 1977 "A generalization of Dijkstra's algorithm"), two or three in practice;
- * TSL__GBNF_WORK_MAX bounds the rest. Once they are final, what a node matches is found out once
- * and kept with it.
+ * component. There the least fixed point is reached by rounds: begin with "nothing", and repeat
+ * until no rule changes. A component of n rules takes at most n rounds, as each round settles at
+ * least one rule for good (Knuth 1977 "A generalization of Dijkstra's algorithm"). In practice two
+ * or three are enough; TSL__GBNF_WORK_MAX bounds the rest. Once the rules are final, what a node
+ * matches is found out once and kept with the node.
  *
  * Example   a ::= b "x"     b ::= a | "yy"     c ::= c "z"
  *           a and b are one component. Round 1: a has no text, as b has none yet; b has "yy", 2

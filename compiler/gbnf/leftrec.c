@@ -1,6 +1,6 @@
 /* leftrec.c - left recursion, removed exactly.
  *
- * Problem   expr ::= expr "+" term | term  calls itself before any text is read: a matcher that
+ * Problem   expr ::= expr "+" term | term calls itself before any text is read: a matcher that
  *           unfolds calls would never stop. Left recursion can be indirect (a calls b calls a) and
  *           hidden (after something that may be empty: a ::= opt a "x").
  * Idea      Take the rules A1 … An that lead to one another at the left edge: a strongly connected
@@ -26,9 +26,9 @@
  *
  *           Now nothing of the cycle is at the left edge of anything: Bj and X⁺ begin with text, or
  *           with rules outside.
- * Example   expr ::= expr "+" term | term  has B = term and X = "+" term, so expr⁺ = B·T is
+ * Example   In expr ::= expr "+" term | term, B is term and X is "+" term, so expr⁺ = B·T is
  *           term ("+" term)*. A cycle of one rule needs no rule for T: T = (X⁺)*.
- * Ambiguous expr ::= expr "+" expr | "-" expr | [0-9]+  does not say what binds first: a text of n
+ * Ambiguous expr ::= expr "+" expr | "-" expr | [0-9]+ does not say what binds first. A text of n
  *           signs has as many readings as trees have shapes. What is read does not depend on that,
  *           so A at the end of a term of a cycle of one rule is cut to what T does not read:
  *

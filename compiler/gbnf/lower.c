@@ -4,14 +4,17 @@
  *           call only where it must be one: where it can contain itself.
  * Idea      A rule becomes, in this order of preference:
  *             nothing     it matches no text (its alternatives vanish), or only the empty one
- *             an expression in place   it is regular and small (place.c)
+ *             in place    as an expression: it is regular and small (place.c)
  *             A⁺ or A⁺|ε  it is left-recursive: leftrec.c says what A⁺ is
  *             a rule      unfolded when it is first reached
  *           "Plus" forms are the texts of a node but the empty one: leftrec.c builds on them.
- * Example   root ::= item ("," item)*        item ::= name | "(" root ")"      name ::= [a-z]+
+ * Example     root ::= item ("," item)*
+ *             item ::= name | "(" root ")"
+ *             name ::= [a-z]+
  *           `name` is regular and small: it stands in place, as [a-z]+. `root` contains itself by
  *           way of item. tower.c puts item in place, so one frame is left:
- *             root = I ("," I)*    with    I = [a-z]+ | "(" CALL root ")"
+ *             root = I ("," I)*
+ *             I = [a-z]+ | "(" CALL root ")"
  *           The expression that is returned is a call of root. Its body is made when the first
  *           state of the grammar is expanded.
  * Plus      The plus form of "a"? [0-9]* is "a" [0-9]* | [0-9]+: the first item without its empty

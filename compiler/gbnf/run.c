@@ -1,9 +1,11 @@
 /* run.c - rules whose texts run into what follows them stand in place, too.
  *
- * Problem   root ::= w*;  w ::= [a-z]+ | "[" w* "]": w can contain itself, so it has a frame of its
- *           own, which may end after each letter, and the next w may begin with any. Each letter of
- *           a token is read in as many ways as there were letters before it, and nearly all nodes
- *           of the vocabulary are left over, again and again.
+ * Problem     root ::= w*
+ *             w ::= [a-z]+ | "[" w* "]"
+ *           w can contain itself, so it has a frame of its own. That may end after each letter, and
+ *           the next w may begin with any. Each letter of a token is read in as many ways as there
+ *           were letters before it. Nearly all nodes of the vocabulary are left over, again and
+ *           again.
  * Idea      Where a rule's texts may end with characters that may follow it as well, its body takes
  *           the place of its name: ([a-z]+ | "[" w* "]")* reads letters in one frame. Rules named
  *           within are looked at in turn, itself once more, and up to BODY_NODES nodes in all; what

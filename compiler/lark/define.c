@@ -8,7 +8,8 @@
  *           that was read after it: so the modules are done from the last to the first.
  * Bodies    A definition has a list of bodies. %extend adds one, which means one more alternative.
  *           %override makes a new list.
- * Example   a.lark: n: INT          main: %import .a.n   %override INT: "0"   start: n
+ * Example     a.lark   n: INT
+ *             main     %import .a.n   %override INT: "0"   start: n
  *           a.lark is done first. Then main changes the definition of INT that it has from there,
  *           and `start` accepts 0 and nothing else.
  * Checks    Only then are the names within bodies looked up, of all definitions, used or not: each

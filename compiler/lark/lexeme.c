@@ -1,6 +1,8 @@
 /* lexeme.c - lazy rules against the terminals that may stand in their place.
  *
- * Problem   start: (call)* TEXT      call: head "=f>" …      head[lazy]: TEXT "<function"
+ * Problem     start: (call)* TEXT
+ *             call: head "=f>" …
+ *             head[lazy]: TEXT "<function"
  *           The author means: any text, until "<function" is there; then a call must follow. Cut in
  *           any way, a text with "<function" would be a TEXT as well, and nothing would be forced.
  * Idea      llguidance's lexer runs all lexemes that may come at a place side by side. A lazy one

@@ -6,9 +6,9 @@
  *           the parameter becomes, as a function of the own one: perm::set_bit(3). An alternative
  *           with a condition, %if bit_clear(3), is there only for the values of which it holds.
  *           build.c makes the rules that the start leads to, and no others.
- * Example   start: p::0     p::_: "" | "a" p::set_bit(0) %if bit_clear(0)      two rules: p::0,
- *           p::1
- *
+ * Example     start: p::0
+ *             p::_: "" | "a" p::set_bit(0) %if bit_clear(0)
+ *           The start leads to two rules, p::0 and p::1.
  * Bits [x:y] of the parameter p are (p >> x) & (2^(y-x) - 1); "_" is all of them.
  *
  * Limits    TSL__LARK_INSTANCES_MAX rules (build.c): a parameter without bound is refused

@@ -1,10 +1,12 @@
 /* ast.h - a parsed regular expression, as parse.c makes it and lower.c reads it.
  *
  * The tree is over code points. What the syntax has many names for is one thing here: every anchor
- *   and boundary is a look-around at a set
- *   ^  = (?<![^])        $  = (?![^])        multi-line ^ = (?<![^\n\r…])       \b =
- *      (?<=\w)(?!\w)|(?<!\w)(?=\w)       \Z = (?=\n?(?![^]))
- * so that the lowering has one construction to get right.
+ * and boundary is a look-around at a set, so that the lowering has one construction to get right.
+ *   ^              (?<![^])
+ *   $              (?![^])
+ *   multi-line ^   (?<![^\n\r…])
+ *   \b             (?<=\w)(?!\w)|(?<!\w)(?=\w)
+ *   \Z             (?=\n?(?![^]))
  *
  * SPDX-License-Identifier: Apache-2.0
  */

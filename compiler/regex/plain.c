@@ -4,8 +4,8 @@
  * neighbours: which members end in a given set of code points, and with which code points can a
  * member begin. Both are answered on the tree, since that gives smaller expressions than
  * intersecting afterwards:
- *   ending(a·b, S) = a·ending(b, S)  (b not nullable)        ending(r{m,n}, S) =
- *   r{m-1,n-1}·ending(r, S)  (r not nullable)
+ *   ending(a·b, S) = a·ending(b, S)                  (b not nullable)
+ *   ending(r{m,n}, S) = r{m-1,n-1}·ending(r, S)      (r not nullable)
  *
  * Example   ending([a-z]+, \w) = [a-z]*·[a-z];  ending([a-z]+, \W) = ∅.
  * Tested by tests/regex/test_regex.c

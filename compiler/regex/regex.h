@@ -14,8 +14,9 @@
  *             \d \w \s \h \N  \D \W \S \H        \d and \w: ASCII; \s: ECMA-262 white space; \h:
  *                                                PCRE horizontal space; \N: not \n
  *             \p{…}  \P{…}  \pL                  see compiler/expr/charset.h
- *             \t \n \r \v \f \0 \0oo \xHH \x{H…} \uHHHH \u{H…} \cX    surrogate pairs too
- *             ^  $  \b  \B  \A  \z  \Z            \Z: the end, or before a newline that ends the
+ *             \t \n \r \v \f \0 \0oo \cX
+ *             \xHH \x{H…} \uHHHH \u{H…}         surrogate pairs too
+ *             ^  $  \b  \B  \A  \z  \Z           \Z: the end, or before a newline that ends the
  *                                                text; with `very_end` the end alone
  *             (?=…)  (?!…)  (?<=…)  (?<!…)
  *             \1  \k<n>  (?P=n)                  see backref.c

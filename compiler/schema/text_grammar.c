@@ -8,8 +8,8 @@
  *           compiled a second time. Now each of its terminals is written as it stands in the
  *           answer: as a part of a JSON string, or without the closing tag. The rules around the
  *           terminals stay as they are.
- * Example   start: "(" start ")" | "\n"   becomes   start: "(" start ")" | "\\n" in JSON, where the
- *           string (\n) is the text of an answer.
+ * Example   The grammar is start: "(" start ")" | "\n". In a JSON string it becomes
+ *           start: "(" start ")" | "\\n", as the string (\n) spells an answer's text.
  * Limits    A terminal cannot hold the closing tag. Two terminals side by side can spell one; then
  *           the reader here follows the grammar.
  * Cost      Two compiles of the grammar.

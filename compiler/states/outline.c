@@ -10,11 +10,15 @@
  *           without the front ends, so that a library that only loads artifacts still needs neither
  *           PCRE2 nor yajl.
  * Form      Each expression is a word for its kind, then:
- *             BYTES   eight words        LIT     length, bytes (four in a word)    SEQ  two
- *             expressions     ALT  how many, expressions
- *             REPEAT  min, max, expression         INTEGER  the automaton's parameter
- *             NUMBER  flags, prefix (length, bytes), lists of decimals (how many; each: length,
- *             JSON text): min, max, multiples, non-multiples, excluded
+ *             BYTES     eight words
+ *             LIT       length, bytes (four in a word)
+ *             SEQ       two expressions
+ *             ALT       how many, expressions
+ *             REPEAT    min, max, expression
+ *             INTEGER   the automaton's parameter
+ *             NUMBER    flags, prefix (length, bytes), five lists of decimals: min, max, multiples,
+ *                       non-multiples, excluded. A list is how many, then length and JSON text of
+ *                       each.
  * Trust     Nothing of it is believed: expressions are made by the constructors, decimals parsed,
  *           prefixes read by the automaton.
  * Tested by tests/artifact/test_artifact.c, fuzz/fuzz_artifact.c

@@ -20,8 +20,8 @@
  *           "a>" A's content | "b>" B's content. The whole is a loop of "free text, a tag", and
  *           ends with free text in which no trigger is.
  * Ends      The content of A is lowered with A's ends as stops. A sequence hands its stops to its
- *           last
- *           format alone. A repetition hands them to its content, as each time may be the last.
+ *           last format alone. A repetition hands them to its content, as each time may be the
+ *           last.
  * Cost      Linear in the tree, but for schemas, patterns and grammars, which cost what their front
  *           ends cost. Equal parts of a tree are lowered once.
  * Tested by tests/tags/test_tags.c, tests/tags/test_tags_built.c

@@ -16,25 +16,20 @@
  *            end is held back until that is known, and so is half a character.
  * Example    The grammar has the call "<f>" [a-z]+ "</f>" in free text, and "Hi <f>ab</f>" is read.
  *            After "Hi " there is one thread, in free text. After "<f>" a frame with the capture f
- *           has
- *            begun: the thread's list has the note (begin f, byte 6). "ab" moves it on. "</f>" ends
- *            the captured frame: (end f, byte 12), behind the first note. Both notes have one
- *           thread,
- *            so they are final: events.c reports the text "Hi " and the call.
+ *            has begun: the thread's list has the note (begin f, byte 6). "ab" moves it on. "</f>"
+ *            ends the captured frame: (end f, byte 12), behind the first note. Both notes have one
+ *            thread, so they are final: events.c reports the text "Hi " and the call.
  *            Had "<f" been followed by a space, no rule would begin there. Another thread, which
  *            read "<f" as free text, would be the only one left, and its list has no note.
  * Stacks     Two threads in one frame share what lies below. A frame is (state, register, frame
- *           below)
- *            and is interned, so equal stacks have one number, and a comparison of numbers is
- *           enough.
+ *            below) and is interned, so equal stacks have one number, and a comparison of numbers
+ *            is enough.
  * Steps      `step` moves one thread by one byte. `land` says where it arrives: in the state
- *           itself, in
- *            states that it calls (`entered` notes their begin), and, where the frame may be over,
- *           in
- *            the frame below (land_below notes the end). Forks land in each of their branches.
+ *            itself, in states that it calls (`entered` notes their begin), and, where the frame
+ *            may be over, in the frame below (land_below notes the end). Forks land in each of
+ *            their branches.
  * Tokens     Where the grammar names special tokens, a token is one step of its own, beside the
- *           steps
- *            by the bytes that it spells.
+ *            steps by the bytes that it spells.
  * Cost       Tens of nanoseconds a byte and thread (one, but for ambiguous grammars); memory: the
  *            text, and 24 bytes for each different stack.
  * Tested by  tests/tags/test_tags.c, tests/tags/test_answers.c, tests/programs/test_tools.py

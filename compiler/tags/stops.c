@@ -21,8 +21,9 @@
  *           each string then sees with one look at a node what would take a look at each other
  *           string.
  * Work      is counted for each node, so that a hostile request reaches a limit, and not a
- * time-out. Cost      Linear in the bytes of the strings (times the bytes that may follow at one
- *           node), counted as work of the front end.
+ *           time-out.
+ * Cost      Linear in the bytes of the strings (times the bytes that may follow at one node),
+ *           counted as work of the front end.
  * Tested by tests/tags/test_tags.c (all short texts, against a naive search),
  *           tests/engine/test_limits.c
  *

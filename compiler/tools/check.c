@@ -16,8 +16,7 @@
  * Order     A section of calls needs no trigger, as its begin finds it. Messages need none either.
  *           Otherwise a preset without "trigger" is wrong, and the name of that member is returned.
  * Errors    tsl__preset_wrong returns the name of the first member that is not as it must be. A
- *           preset
- *           of the library is never wrong: a test looks at each of them.
+ *           preset of the library is never wrong: a test looks at each of them.
  * Cost      Linear in the preset.
  * Tested by tests/tags/test_tags_errors.c, tests/programs/test_tools.py
  *

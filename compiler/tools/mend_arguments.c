@@ -12,9 +12,8 @@
  *           allowed kind, so the value becomes 3. Had the text been "three", it would be no JSON of
  *           an allowed kind, and would stay as the model wrote it.
  * Places    f("Paris", 3) has arguments without names. The first gets the name of the first
- *           property
- *           of the schema, the second that of the second one. A name that is already there is not
- *           given again.
+ *           property of the schema, the second that of the second one. A name that is already there
+ *           is not given again.
  * Alone     A value that is no object goes to the tool's only property, if it has only one.
  * Typed     {"days": 3} for a property of strings alone becomes "3". A string stays one wherever a
  *           string may be, even if it looks like a number.

@@ -19,9 +19,8 @@
  *           {"name": "f", "n": 3} is f {"n": 3}. Members such as "id" and "type" are none of them.
  * Keyed     {"get_weather": {"city": "Paris"}} is a call if a tool has that name, or if the preset
  *           writes its calls so.
- * Rows      Several envelopes may stand one behind the other, with commas or semicolons between,
- *           or in
- *           one list, or in the list "tool_calls". A list counts only if all of it are calls.
+ * Rows      Several envelopes may stand one behind the other, with commas or semicolons between, or
+ *           in one list, or in the list "tool_calls". A list counts only if all of it are calls.
  * Nothing   What turns out to be no call leaves no trace: its notes are dropped, and the bytes that
  *           were read are counted as work.
  * Bounds    JSON whose strings or brackets do not end as they should is read once more, up to the

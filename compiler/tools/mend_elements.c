@@ -10,9 +10,8 @@
  *           there: " Paris ". The second head is days. Its value goes up to the call's end: "3".
  *           Both values are trimmed where the style does that, and both get the repair "element".
  * Heads     A head is what opens an element, then `=KEY>` or attributes. name="city" or key=city
- *           give
- *           the key; string="true" and type="list" say how the value is meant. A key's entities
- *           (&amp;lt; and its like) are decoded.
+ *           give the key; string="true" and type="list" say how the value is meant. A key's
+ *           entities (&amp;lt; and its like) are decoded.
  * Kinds     A value is a string or JSON. What the head does not say the schema decides
  *           (mend_arguments.c).
  * Guards    MiniCPM's strings may stand in XML's <![CDATA[ and ]]>. A tag between them is text, so

@@ -25,8 +25,7 @@
  *             {"type": "auto" | "any" | "tool" | "none", "name", "disable_parallel_tool_use"}
  *           MCP tools/list
  *             {"tools": [{"name", "inputSchema"}]}, also as the "result" of a JSON-RPC response
- *           an array
- *             of tools in any of these shapes
+ *           An array of tools in any of these shapes
  * Schemas   "parameters": {"properties": {"n": {"type": "integer"}}} has no "type". The call's
  *           arguments are an object in any case, so only_objects writes the schema anew, with
  *           "type": "object" in front. A custom tool gets a schema of one string.

@@ -16,9 +16,8 @@
  *          in the old one until then. That is kept for late readers until the index is freed (all
  *          old ones together are smaller than the new one), but where readers hold the lock too.
  *   frozen elements of a layer that gets no more of them, in the order of their hashes: the
- *   elements
- *          themselves, not their numbers. One that was not read for long costs one line of memory;
- *          by an index it costs two or more.
+ *          elements themselves, not their numbers. One that was not read for long costs one line of
+ *          memory; by an index it costs two or more.
  *
  * Example   An index with 32 slots has three entries. The tag of a hash has 19 bits; tag * 32 >> 19
  *           is its upper 5 bits, the home slot. A search begins there and goes on to the first free

@@ -8,10 +8,14 @@
  *           another frame, is what it was begun for. Rules that stand last in another have no frame
  *           of their own: the compiler unfolds them in the frame that names them. So have regular
  *           ones.
- * Example   root ::= expr   expr ::= term ("+" term)*   term ::= [0-9]+ | "(" expr ")"     after
- *           "(1": the frames
- *             [0-9]*  for <term>    ([+]<term>)*  for <expr>    \)  for <term>    ([+]<term>)*  for
- *             <root>
+ * Example     root ::= expr
+ *             expr ::= term ("+" term)*
+ *             term ::= [0-9]+ | "(" expr ")"
+ *           After "(1" the frames are
+ *             [0-9]*        for <term>
+ *             ([+]<term>)*  for <expr>
+ *             \)            for <term>
+ *             ([+]<term>)*  for <root>
  * Cost      One pass over all states for the calls that matter, then a search of at most SEARCH_MAX
  *           states for each frame.
  * Tested by tests/matcher/test_listing.c

@@ -2,11 +2,9 @@
  * before it.
  *
  * The position is a number (runtime/position/stacks.h). What is looked up of it was usually looked
- * up before, by this sequence or another one: then the answer is read without a lock. Otherwise
- *           the
- * matcher takes the grammar's lock, and the tables grow. When they have grown enough, it moves
- *           over
- * to newer ones (generation.h): calls that may add to tables look for that first.
+ * up before, by this sequence or another one: then the answer is read without a lock. Otherwise the
+ * matcher takes the grammar's lock, and the tables grow. When they have grown enough, the matcher
+ * moves over to newer ones (generation.h): calls that may add to tables look for that first.
  *
  * Example   At position 12 the mask is requested: its record is there, so it is written out
  *           without the lock. Token 917 is accepted. The first token that anyone accepted at 12

@@ -12,17 +12,17 @@
  *                   a fork to its branches. Equal frames share one cell, whose tail is the union
  *                   of both tails.
  *           The list becomes a number only after the last byte of a token (tsl__step_collect).
- * Example   root ::= "[" item "]"    item ::= [0-9]+ | root        after "[1", written with the top
- *           frame first: ([0-9]*, "]"). The byte "2" is read by the top frame: ([0-9]*, "]"). The
- *           byte "]" is not read by the top frame, which is nullable: the frame below reads it,
- *           and is over.
+ * Example     root ::= "[" item "]"
+ *             item ::= [0-9]+ | root
+ *           After "[1", with the top frame first: ([0-9]*, "]"). The byte "2" is read by the top
+ *           frame: ([0-9]*, "]"). The byte "]" is not read by the top frame, which is nullable: the
+ *           frame below reads it, and is over.
  * Shortcuts that need no position for what lies between two bytes:
- *             alone  one frame alone, whose states do nothing but read, goes along them
- *             (step_alone) fixed  frames that spell fixed texts read a run of characters at once
- *             (step_fixed) leap   a called frame that leads a byte to one place alone: noted for
- *             the next time over   a called frame that reads nothing and ends is not pushed
- *             (step_over) past   a called frame that reads one byte and is over then, such as white
- *             space
+ *             alone  one frame alone, whose states only read, goes along them (step_alone)
+ *             fixed  frames that spell fixed texts read a run of characters at once (step_fixed)
+ *             leap   a called frame that leads a byte to one place alone: noted for the next time
+ *             over   a called frame that reads nothing and ends is not pushed (step_over)
+ *             past   a called frame that reads one byte and is over then, such as white space
  * Limits    TSL__STEP_DEPTH_MAX frames opened and closed before one byte is read,
  *           TSL__NESTED_MAX of them one inside another: TSL_ERR_LIMIT.
  * Reference M. Tomita, Efficient Parsing for Natural Language (1985): the graph-structured stack.

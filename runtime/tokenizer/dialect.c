@@ -7,9 +7,9 @@
  *   \p{Han}        script                          script                  script extensions
  *   \w             Alphabetic, M, Nd, Pc; out of   Alphabetic, M, Nd, Pc,  L, N, "_"
  *                  sets also six No below U+100    U+200C, U+200D
- *   \s \h \v       white space; hex digit; U+000B  as Oniguruma            \s has U+180E; \h:
- *   blanks;
- *                                                                          \v: line ends
+ *   \s \h \v       white space; hex digit; U+000B  as Oniguruma            \s has U+180E;
+ *                                                                          \h: blanks; \v: line
+ *                                                                          ends
  *   [\W] [\S]      complement                      complement              complement of its own
  *   [[:^alpha:]]   the same                        the same                the same
  *   [[:punct:]]    P, S                            ASCII                   P and ASCII's S

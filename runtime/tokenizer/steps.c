@@ -5,14 +5,14 @@
  * PREPEND and a SPLIT_TEXT (runtime/vocab_files/hf_steps.c makes them).
  *
  * Splits    A pattern cuts a piece into entries, matches and what lies between. What HF calls a
- *           behaviour is a rule that says which borders between neighbouring entries stay:
- *             isolated         all of them                         "a-b--c" by "-"   a | - | b | -
- *             | - | c
- *             with previous    not before a match, but after one   (unless the entry before is a
- *             match too)   a- | b- | - | c
- *             with next        not after a match, but before one   a | -b | - | -c
- *             contiguous       not between two of the same kind    a | - | b | -- | c
- *             removed          all of them; matches are dropped    a | b | c
+ *           behaviour is a rule that says which borders between neighbouring entries stay. The
+ *           examples split "a-b--c" by "-":
+ *             isolated         all of them: a | - | b | - | - | c
+ *             with previous    not before a match, but after one: a- | b- | - | c
+ *                              (a match behind a match keeps its border)
+ *             with next        not after a match, but before one: a | -b | - | -c
+ *             contiguous       not between two of the same kind: a | - | b | -- | c
+ *             removed          all of them; matches are dropped: a | b | c
  *
  * Tested by tests/tokenizer/test_encode.c, tests/vocab_files/test_vocab_files.c
  *

@@ -1,9 +1,9 @@
 /* gguf.c - a vocabulary from a GGUF file, as llama.cpp's models are kept.
  *
- * Models    "llama"   scored pieces (SentencePiece): pieces.c
- *           "gpt2"    byte-level BPE; "tokenizer.ggml.pre" names the pre-tokenisation, which
- *           gguf_pre.c knows: bpe_build.c
- *           "gemma4"  BPE over code points with byte tokens, "▁" for a space: bpe_build.c
+ * Models    "llama"        scored pieces (SentencePiece): pieces.c
+ *           "gpt2"         byte-level BPE; "tokenizer.ggml.pre" names the pre-tokenisation, which
+ *                          gguf_pre.c knows: bpe_build.c
+ *           "gemma4"       BPE over code points with byte tokens, "▁" for a space: bpe_build.c
  *           "bert", "t5"   what tokens spell, so that masks work; encoding says UNSUPPORTED
  *           Any other is refused by name. A "pre" that is not known is no error unless text is
  *           encoded; options->pattern stands in for it.

@@ -1,7 +1,7 @@
 /* gguf_read.c - the keys and values of a GGUF file. See gguf_read.h.
  *
- * Format    (ggml/docs/gguf.md)  "GGUF", version u32 (2 or 3), tensors u64, keys u64; then for
- *           each key: a string, a type u32, a value. A string is its length u64 and its bytes; an
+ * Format    As in ggml/docs/gguf.md: "GGUF", version u32 (2 or 3), tensors u64, keys u64. Then for
+ *           each key a string, a type u32 and a value. A string is its length u64 and its bytes; an
  *           array is a type u32, a count u64 and the elements. All little-endian. Tensors follow,
  *           which are not looked at.
  * Example   The bytes 05 00 00 00 00 00 00 00 "a.eos" 04 00 00 00 02 00 00 00: a key of five

@@ -1,10 +1,10 @@
 /* hf.c - a vocabulary from HF's tokenizer.json, model type BPE.
  *
  * Two families use this format:
- *   byte level      (GPT-2, Llama 3, Qwen)  Tokens are written in an alphabet of 256 printable
+ *   byte level      GPT-2, Llama 3, Qwen. Tokens are written in an alphabet of 256 printable
  *                   characters: "Ġthe" spells " the".
- *   code points     (Llama 2, Gemma)        Tokens are text with "▁" for a space; a character that
- *                   is no token falls back to "<0xHH>".
+ *   code points     Llama 2, Gemma. Tokens are text with "▁" for a space; a character that is no
+ *                   token falls back to "<0xHH>".
  * What a token spells is what the file's decoder makes of it in the middle of a text, whatever its
  * neighbours are; a decoder that joins tokens and goes on to change the text is refused. Without
  * one (HF puts a space after each token then) tokens spell what they are written as. A "<0xHH>"

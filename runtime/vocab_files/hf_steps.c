@@ -5,11 +5,10 @@
  *                   Replace        REPLACE (of a string; a regex is refused)
  *                   Prepend        PREPEND always
  *   pre_tokenizer   ByteLevel      PREPEND " " if missing (add_prefix_space), SPLIT_REGEX by
- *                   GPT-2's pattern (use_regex)
+ *                                  GPT-2's pattern (use_regex)
  *                   Split          SPLIT_TEXT, SPLIT_REGEX
  *                   Digits         SPLIT_REGEX by \p{N}
- *                   Punctuation    SPLIT_REGEX
- *                   Whitespace, WhitespaceSplit   SPLIT_REGEX
+ *                   Punctuation    SPLIT_REGEX, as do Whitespace and WhitespaceSplit
  *                   Metaspace      REPLACE " ", PREPEND, SPLIT_TEXT
  *   Sequence, in either, is its parts in order. Everything else is refused by name.
  *

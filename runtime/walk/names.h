@@ -13,8 +13,8 @@
  * Beside    Where other names may come, too, the frame that takes any text but some has all tokens
  *           that spell beginnings of names: they are looked for only where a name ends within a
  *           token.
- * Example   {"a": A, "b": B}: after {"a":1,  the frame names{a,b} runs over RESUME{b}: its token
- *           `a"` is dropped, `b"` goes on with B.
+ * Example   {"a": A, "b": B}: after {"a":1, the frame names{a,b} runs over RESUME{b}. Its token
+ *           `a"` is dropped, and `b"` goes on with B.
  * Cost      A new set of members costs one RESUME, and a look at each token on the paths of the
  *           names.
  * Tested by tests/engine/test_shipped.c, tests/engine/test_oracle.c

@@ -1,17 +1,20 @@
 /* llama.c - what host_llama.py runs: Turnstile inside llama.cpp, through bindings/llama.cpp.
  *
- *   llama vocab FILE...        the vocabulary of llama.cpp against the one that Turnstile
- *   reads from the same file llama interface MODEL      accept, reset, clone, copy_state, failures
- *   llama chat MODEL FOLDER    chat completions under FOLDER/NAME.json, and under FOLDER/NAME.gbnf
- *   with llama.cpp's own grammar; a line each:
- *                                text NAME WHO TOKENS HEX              what was generated, up to an
- *                                end-of-generation token time NAME WHO MEDIAN MEAN             of
- *                                apply and accept together, in ns per token masks NAME PLACES
- *                                DIFFERENCES ODD     the GBNF grammar in both: tokens about which
- *                                they differ; times that
- *                                                                      they differ about control
- *     tokens (for the text of their names), bytes that are not UTF-8 and NUL, which are not counted
- *     as differences
+ *   llama vocab FILE...
+ *       the vocabulary of llama.cpp against the one that Turnstile reads from the same file
+ *   llama interface MODEL
+ *       accept, reset, clone, copy_state, failures
+ *   llama chat MODEL FOLDER
+ *       chat completions under FOLDER/NAME.json, and under FOLDER/NAME.gbnf with llama.cpp's own
+ *       grammar; a line each:
+ *         text NAME WHO TOKENS HEX
+ *             what was generated, up to an end-of-generation token
+ *         time NAME WHO MEDIAN MEAN
+ *             of apply and accept together, in ns per token
+ *         masks NAME PLACES DIFFERENCES ODD
+ *             the GBNF grammar in both: tokens about which they differ; times that they differ
+ *             about control tokens (for the text of their names), bytes that are not UTF-8 and NUL,
+ *             which are not counted as differences
  *
  * The last line is "N passed, N failed, N skipped".
  *

@@ -1,5 +1,4 @@
-/* accepted.h - does a mask say what is accepted? Token by token, each by a copy of
- * the matcher.
+/* accepted.h - does a mask say what is accepted? Token by token, each by a copy of the matcher.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,9 +1,11 @@
 /* artifact_program.c - follows an artifact and prints a hash of every mask: built against the
  * library with a compiler, and against the one without (tests/programs/test_install.py).
  *
- *   artifact_program write SCHEMA FILE   (with -DWITH_COMPILER) compiles a schema and writes its
- *   artifact artifact_program follow FILE TEXT    loads it and prints a line for each byte of the
- *   text: the hash of the mask before it, and the shortest completion
+ *   artifact_program write SCHEMA FILE     (with -DWITH_COMPILER)
+ *       compiles a schema and writes its artifact
+ *   artifact_program follow FILE TEXT
+ *       loads it and prints a line for each byte of the text: the hash of the mask before it, and
+ *       the shortest completion
  *
  * Sees include/turnstile.h alone. The vocabulary is made of arrays: every byte, and words.
  *

@@ -1,8 +1,9 @@
 /* test_encode.c - encoding against the tokenizers that the vocabularies were made for.
  *
- *     test_encode                    every vocabulary that is there: the embedded one, and those
- *     under $TSL_VOCABS test_encode VOCABULARY NAME    that file against
- *     tests/cases/encode/NAME.txt
+ *     test_encode
+ *         every vocabulary that is there: the embedded one, and those under $TSL_VOCABS
+ *     test_encode VOCABULARY NAME
+ *         that file against tests/cases/encode/NAME.txt
  *
  * tests/programs/encode_configs.py wrote small tokenizer files and ids,
  * tests/programs/encode_patterns.py patterns, texts and ids; tests/programs/encode_reference.py

@@ -1,9 +1,7 @@
 /* sequence.c - SEQ: one expression, then another.
  *
- * The derivative of a·b is D(a)·b, and D(b) as well where a matches the empty text. A sequence is
- *           a
- * chain of SEQs with the long part behind, so loops follow `b` and only `a` is looked at by
- *           recursion.
+ * The derivative of a·b is D(a)·b, and D(b) as well where a matches the empty text. A sequence is a
+ * chain of SEQs with the long part behind, so loops follow `b`, and recursion only looks at `a`.
  *
  * Example   D_x((x|ε)·x): D_x of the first part is ε, so ε·x = x is one way. The first part may be
  *           empty, so D_x(x) = ε is another. The derivative is x|ε.

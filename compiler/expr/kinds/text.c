@@ -5,8 +5,7 @@
  *
  * Example   D_a(abc) = bc, D_b(abc) = NONE, D_x([w-z]) = EPS. The derivatives of a literal of n
  *           bytes are n + 1 nodes over one copy of the bytes.
- * Characters   A character is counted with its first byte: "é" is C3 A9, so C3 counts one and A9
- *           none.
+ * Count     A character is counted with its first byte: "é" is C3 A9, so C3 counts one and A9 none.
  * Tested by tests/expr/test_expr.c
  *
  * SPDX-License-Identifier: Apache-2.0

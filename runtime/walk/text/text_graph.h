@@ -10,8 +10,8 @@
  *           ASCII). Registers are left to other shortcuts.
  * Words     Most points are those of a word under way. But for the bytes by which the word goes on,
  *           their ways are those of an earlier point (compiler/states/failure.h), and are copied.
- * Past ASCII  Characters that lead to one place are one way for each row of first bytes, if the
- *           grammar says so at once; others are followed byte by byte.
+ * UTF-8     Characters past ASCII that lead to one place are one way for each row of first bytes,
+ *           if the grammar says so at once; others are followed byte by byte.
  * Example   Strings without `the`. Points: nothing read, `t` read, `th` read. Ways: `t` from each
  *           to the second, `h` from the second to the third, `e` from the third to TSL__GRAPH_DEAD,
  *           and all other letters back to the first.

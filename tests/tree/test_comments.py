@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""Comments that are read once.
+
+  tables     no table in a comment has a cell that goes on in another column: a formatter that wraps
+             a line of a table does that, and nobody can say then which remark belongs to which row
+  orphans    no word or two stand alone on a line within a sentence, which the same formatter leaves
+  sentences  no sentence of an essay (the comment that opens a file) has more than 25 words
+
+A row of a table is a line with two cells or more, which two blanks or more set apart. The line
+after it goes on below its last cell, or is another row, or the row has ended with a full stop or a
+colon. A label of an essay and its text are such a row:
+
+    Problem   A text that goes on
+              in this column.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from test_words import MOST, ROOT, length, sentences  # noqa: E402
+
+MADE = re.compile(r"_data\.[ch]$|/metaschemas\.c$|compiler/tools/presets\.c$|nfc_expected\.h$")
+WRAPS = 80  # a line that is shorter was not wrapped
+LONE = 2  # words of an orphan, at most
+
+results = []
+
+
+def check(condition, what):
+    results.append(bool(condition))
+    if not condition:
+        print(f"  failed: {what}")
+
+
+def sources():
+    command = ["git", "ls-files", "-co", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    names = listed.stdout.split("\n")
+    if listed.returncode:
+        names = [
+            p.relative_to(ROOT).as_posix()
+            for p in ROOT.rglob("*")
+            if not p.relative_to(ROOT).parts[0].startswith(("build", "."))
+        ]
+    return sorted(
+        name
+        for name in names
+        if re.search(r"\.(c|h|cpp|hpp|def)$", name)
+        and not MADE.search(name)
+        and (ROOT / name).is_file()
+    )
+
+
+def bare(line):
+    """A line of a comment without its stars; columns stay."""
+    line = re.sub(r"^\s*(/\*|\*/|\*)", lambda m: " " * len(m[0]), line)
+    return re.sub(r"\s*\*/\s*$", "", line).rstrip()
+
+
+def comments(text):
+    """(number of the first line, lines) of each comment of several lines that begins a line."""
+    for m in re.finditer(r"^[ \t]*/\*.*?\*/", text, re.S | re.M):
+        if "\n" in m[0]:
+            yield text.count("\n", 0, m.start()) + 1, [bare(line) for line in m[0].split("\n")]
+
+
+def cells(line):
+    """The columns where the cells of a line begin."""
+    return [len(line) - len(line.lstrip())] + [
+        m.end() for m in re.finditer(r"(?<=\S) {2,}(?=\S)", line)
+    ]
+
+
+# ---- tables --------------------------------------------------------------------------------------
+
+
+def broken_rows(lines):
+    """The places in a comment where a row goes on in another column than its last cell's."""
+    for i, (line, after) in enumerate(zip(lines, lines[1:])):
+        if not line or not after:
+            continue
+        columns, next_ones = cells(line), cells(after)
+        if len(columns) == 1 or len(line) <= WRAPS or line[-1] in ".:":
+            continue
+        if len(next_ones) > 1 and set(next_ones) & set(columns):
+            # another row: its cells stand below those of this one
+            if next_ones[0] == columns[0] and not set(next_ones[1:]) & set(columns):
+                yield i
+        elif columns[0] < next_ones[0] < columns[-1]:
+            yield i
+
+
+def orphans(lines):
+    """The places where a word or two stand alone within a sentence."""
+    for i, (before, line, after) in enumerate(zip(lines, lines[1:], lines[2:]), 1):
+        if not before or not line or not after or len(line.split()) > LONE:
+            continue
+        if len(cells(after)) > 1:
+            continue  # another row
+        goes_on = len(before) > WRAPS and not re.search(r"[.:;!?|]$", before)
+        if goes_on and re.search(r"[A-Za-z,]$", line) and re.match(r"\s*[a-z]", after):
+            yield i
+
+
+# ---- sentences -----------------------------------------------------------------------------------
+
+
+def essay(text):
+    """(line, prose) of each paragraph of the comment that opens a file; rows of tables are left
+    out."""
+    first = next(comments(text), None)
+    if not first or text.lstrip()[:2] != "/*" or first[0] > 2:
+        return
+    unit, begun, column = [], 0, None
+    for number, line in enumerate(first[1] + [""], first[0]):
+        columns = cells(line)
+        labelled = columns[0] == 3 and len(columns) > 1 and re.match(r"\s*[A-Z]", line)
+        row = len(columns) > 1 and not labelled
+        item = re.match(r"\s*(?:[-*]|\d+\.) ", line)
+        if unit and (not line or labelled or row or item or columns[0] != column):
+            yield begun, " ".join(unit)
+            unit = []
+        if line and not row and "SPDX-" not in line:
+            if not unit:
+                begun = number
+            column = columns[1] if labelled else columns[0] + 2 if item else columns[0]
+            unit.append(line[column:] if labelled else line.strip())
+
+
+def long_sentences(text):
+    return [
+        (line, length(s), s)
+        for line, prose in essay(text)
+        for s in sentences(prose)
+        if length(s) > MOST
+    ]
+
+
+# ---- the tests -----------------------------------------------------------------------------------
+
+
+def each_comment(find, why):
+    for name in sources():
+        results.append(True)
+        for first, lines in comments((ROOT / name).read_text(encoding="utf-8", errors="replace")):
+            for i in find(lines):
+                check(False, f"{name}:{first + i}: {why}: {lines[i].strip()[:80]}")
+
+
+def test_tables():
+    each_comment(broken_rows, "a row goes on in another column than its last cell")
+
+
+def test_orphans():
+    each_comment(orphans, "a line of a word or two within a sentence")
+
+
+def test_sentences():
+    for name in sources():
+        results.append(True)
+        text = (ROOT / name).read_text(encoding="utf-8", errors="replace")
+        for line, words, sentence in long_sentences(text):
+            check(False, f"{name}:{line}: a sentence of {words} words: {sentence[:100]}")
+
+
+def test_self():
+    def found(find, *lines):
+        return [i for _, all in comments("/*" + "\n * ".join(lines) + "\n */") for i in find(all)]
+
+    row = "name" + " " * 20 + " ".join(["word"] * 13)
+    check(found(broken_rows, "x", row, "      goes on") == [1], "self: a cell that is wrapped")
+    check(
+        not found(broken_rows, "x", row, " " * 24 + "goes on")
+        and not found(broken_rows, "x", row, "name" + " " * 20 + "another")
+        and not found(broken_rows, "x", row, "  name" + " " * 18 + "another"),
+        "self: a cell that goes on, and another row",
+    )
+    check(
+        not found(broken_rows, "x", row + ".", "      name")
+        and not found(broken_rows, "x   y", " z"),
+        "self: rows that have ended, and lines that were not wrapped",
+    )
+    long = " ".join(["word"] * 18)
+    check(found(orphans, "x", long, "of", "it goes on") == [2], "self: an orphan")
+    check(
+        not found(orphans, "x", long, "of it.", "it goes on")
+        and not found(orphans, "x", long, "of", "Then it goes on"),
+        "self: the end of a sentence is none",
+    )
+    some = " ".join(["word"] * 25)
+    check(not long_sentences(f"/* {some}. */\n"), "self: 25 words on one line")
+    check(
+        [
+            line
+            for line, _, _ in long_sentences(
+                f"/* a.c - x.\n *\n * Idea      {some}\n *           word.\n */"
+            )
+        ]
+        == [3],
+        "self: 26 words behind a label",
+    )
+    check(
+        not long_sentences(f"/* a.c - x.\n *\n *   name     {some}\n *            word\n */"),
+        "self: rows of a table are no sentences",
+    )
+    check(not long_sentences(f"int x;\n/* {some}\n * word. */"), "self: the first comment alone")
+
+
+def main():
+    for name, test in [("self", test_self), ("tables", test_tables), ("orphans", test_orphans)]:
+        before = len(results)
+        test()
+        made = results[before:]
+        print(f"  {'ok  ' if all(made) else 'FAIL'} {name} ({len(made)} checks)")
+    print(f"{sum(results)} passed, {len(results) - sum(results)} failed, 0 skipped")
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
