@@ -98,12 +98,17 @@ static bool read_text(bench_case *c, yajl_val tree) {
   static const struct {
     const char *name;
     tsl_source_kind kind;
-  } members[] = {
-      {"schema", TSL_SOURCE_JSON_SCHEMA}, {"lark", TSL_SOURCE_LARK}, {"gbnf", TSL_SOURCE_GBNF}};
+    bool tags;
+  } members[] = {{"schema", TSL_SOURCE_JSON_SCHEMA, false},
+                 {"lark", TSL_SOURCE_LARK, false},
+                 {"gbnf", TSL_SOURCE_GBNF, false},
+                 {"regex", TSL_SOURCE_REGEX, false},
+                 {"tags", TSL_SOURCE_JSON_SCHEMA, true}};
   yajl_val text = NULL;
   for (size_t i = 0; !text && i < sizeof members / sizeof *members; i++) {
     text = member(tree, members[i].name, yajl_t_string);
     c->kind = members[i].kind;
+    c->tags = members[i].tags;
   }
   if (!text) return false;
   c->text = YAJL_GET_STRING(text);

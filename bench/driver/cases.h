@@ -2,8 +2,8 @@
  * texts.
  *
  * A line is {"id", "schema": "<JSON text>", "tests": [{"valid": bool, "text": "<JSON text>",
- * "tokens": [ids]}]}; "tokens" may be left out. A line of a grammar has "lark" or "gbnf", its text,
- * in place of "schema"; of a line with both, "lark" is used. A name that ends in .xz is read
+ * "tokens": [ids]}]}; "tokens" may be left out. A line of a grammar has "lark", "gbnf",
+ * "regex" or "tags", its text, in place of "schema"; of a line with both, "lark" is used. A name that ends in .xz is read
  * through the program xz.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -29,6 +29,7 @@ typedef struct bench_test {
 typedef struct bench_case {
   const char *id;
   tsl_source_kind kind;
+  bool tags;        /* structural tags, which are no kind of source */
   const char *text; /* of the schema or grammar, NUL-terminated */
   size_t length;
   bench_test *tests;

@@ -104,8 +104,8 @@ typedef struct bench_verdict {
 } bench_verdict;
 
 /* The grammar of a case, to be released. */
-tsl_status bench_compile(const bench_setup *setup, const bench_case *c, const tsl_limits *limits,
-                         tsl_grammar **grammar, tsl_error *error);
+tsl_status bench_compile(tsl_vocab *vocab, const tsl_schema_options *options, const bench_case *c,
+                         const tsl_limits *limits, tsl_grammar **grammar, tsl_error *error);
 /* Run one case and add its samples to the totals; false when the benchmark itself is out of
  * memory. */
 bool bench_run_case(const bench_setup *setup, const bench_case *c, bench_totals *totals,

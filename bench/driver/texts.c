@@ -11,6 +11,7 @@
 
 #include "bench/driver/cases.h"
 #include "bench/driver/resolve.h"
+#include "bench/driver/run.h"
 #include "turnstile.h"
 
 enum { CLOSING_MAX = 1 << 16 }; /* tokens of a completion */
@@ -241,8 +242,7 @@ static bool run_case(setup *s, const bench_case *c) {
     yajl_gen_array_open(whys);
     put_name(gen, "id");
     put_name(gen, c->id);
-    if (tsl_grammar_json_schema(s->vocab, c->text, c->length, &s->options, NULL, &grammar,
-                                &error) == TSL_OK) {
+    if (bench_compile(s->vocab, &s->options, c, NULL, &grammar, &error) == TSL_OK) {
       ok = write_texts(s, grammar, gen, whys);
       put_whys(gen, whys);
       if (s->report) ok = put_report(gen, tsl_grammar_report(grammar)) && ok;

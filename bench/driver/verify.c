@@ -52,7 +52,7 @@ void bench_verify_case(const bench_setup *setup, const bench_case *c, size_t num
   tsl_grammar *grammar = NULL;
   tsl_matcher *matcher = NULL;
   tsl_limits limits = {.deadline_us = 2000000};
-  if (bench_compile(setup, c, &limits, &grammar, NULL) == TSL_OK &&
+  if (bench_compile(setup->vocab, &setup->options, c, &limits, &grammar, NULL) == TSL_OK &&
       tsl_matcher_new(grammar, NULL, &matcher) == TSL_OK) {
     go_somewhere(c, number, matcher);
     compare(setup, c, matcher, verified);

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""`./dev bench kinds`: new inputs of the kinds that cost most, the worst step of each kind.
+
+    ./dev bench kinds --seed N [--each N] [--texts N] [--tokens N] [--runs N] [--only KIND]...
+                      [--vocab F] [--keep DIR]
+
+bench/kinds.py draws N inputs of each kind (default 3) by the seed. `turnstile-bench texts` draws
+texts of each under its masks (default 2), and `turnstile-bench maskbench` follows them: every mask
+and commit timed by itself, members in any order. Of several runs (default 3) the least counts for
+each figure: a pause of the machine hits some run, a slow step all of them. Printed are, for each
+kind, the slowest compile to first mask, the slowest step and the most memory; and the input that it
+was. --keep DIR: the data, and one line of results for each input, stay in DIR.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import kinds
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = pathlib.Path(os.environ.get("TSL_BUILD", ROOT / "build"))
+LLAMA = ROOT / "build" / "vocabs" / "llama3_1" / "tokenizer.json"
+
+
+def write_lines(path, lines):
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+
+def write_data(options, folder):
+    """The data file, and what is wrong with an input, by its name."""
+    bare, data, wrong = folder / "bare.jsonl", folder / "kinds.jsonl", {}
+    made = [
+        {"id": name, **case, "tests": []}
+        for name, case in kinds.kinds(options.seed, options.each)
+        if not options.only or name.rsplit("-", 1)[0] in options.only
+    ]
+    write_lines(bare, made)
+    command = [BUILD / "turnstile-bench", "texts", "--data", bare, "--vocab", options.vocab]
+    command += ["--texts", str(options.texts), "--tokens", str(options.tokens)]
+    command += ["--seed", str(options.seed)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+    for case, line in zip(made, done.stdout.splitlines()):
+        result = json.loads(line.decode("utf-8", "replace"))
+        if result["status"] != "TSL_OK":
+            wrong[case["id"]] = f"{result['status']}: {result['message']}"
+        elif result["why"]:
+            wrong[case["id"]] = result["why"][1]
+        case["tests"] = [{"valid": True, "text": text} for text in result.get("texts", ())]
+    write_lines(data, made)
+    return data, wrong
+
+
+def figures_of(path):
+    """Input -> its figures, of one run."""
+    rows = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        steps = [m + c for m, c in zip(row["mask_samples_us"], row["commit_samples_us"])]
+        rows[row["id"]] = {
+            "first": row["ttfm_us"],
+            "worst": max(steps, default=0),
+            "average": sum(steps) / max(1, len(steps)),
+            "memory": row["memory_kb"],
+            "outcome": row["outcome"],
+        }
+    return rows
+
+
+def run(options, data, folder):
+    out = folder / "rows.jsonl"
+    command = [BUILD / "turnstile-bench", "maskbench", "--vocab", options.vocab]
+    command += ["--data", data, "--out", out, "--samples", "yes"]
+    command += ["--verify", "0"]
+    subprocess.run(command, stdout=subprocess.DEVNULL)
+    return figures_of(out)
+
+
+def least_of(runs):
+    """The figures of several runs as one."""
+    made = {name: dict(row) for name, row in runs[0].items()}
+    for name, row in made.items():
+        for key in ("first", "worst", "average"):
+            row[key] = min(r[name][key] for r in runs)
+    return made
+
+
+def print_kinds(rows):
+    print("| kind | to first mask, ms | worst step, ms | average, µs | memory, KiB | slowest |")
+    print("|---|---|---|---|---|---|")
+    for kind in dict.fromkeys(name.rsplit("-", 1)[0] for name in rows):
+        of = {name: row for name, row in rows.items() if name.rsplit("-", 1)[0] == kind}
+        slowest = max(of, key=lambda name: of[name]["worst"])
+        most = {key: max(row[key] for row in of.values()) for key in of[slowest] if key != "outcome"}
+        print(
+            f"| {kind} | {most['first'] / 1e3:.2f} | {most['worst'] / 1e3:.2f} "
+            f"| {most['average']:.1f} | {most['memory']:.0f} | {slowest} |"
+        )
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="dev bench kinds", description=__doc__.split("\n")[0])
+    parser.add_argument("--seed", type=int, required=True, help="of the inputs and their texts")
+    parser.add_argument("--each", type=int, default=3, help="inputs of each kind")
+    parser.add_argument("--texts", type=int, default=2, help="of each input")
+    parser.add_argument("--tokens", type=int, default=60, help="of a text, before it is ended")
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--only", action="append", help="a kind")
+    parser.add_argument("--vocab", default=str(LLAMA))
+    parser.add_argument("--keep", help="a folder for the data and the results")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        keep = pathlib.Path(options.keep or folder)
+        keep.mkdir(parents=True, exist_ok=True)
+        data, wrong = write_data(options, keep)
+        rows = least_of([run(options, data, keep) for _ in range(options.runs)])
+        for name, row in rows.items():
+            if row["outcome"] != "pass":
+                wrong.setdefault(name, row["outcome"])
+        print_kinds(rows)
+        for name, why in wrong.items():
+            print(f"  {name}: {why}")
+        if options.keep:
+            for name, row in sorted(rows.items(), key=lambda item: -item[1]["worst"])[:20]:
+                print(f"  {row['worst']:>9.0f} µs  {row['average']:>8.1f} avg  {name}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
