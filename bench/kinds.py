@@ -22,7 +22,18 @@ import random
 from fresh_schemas import WORDS
 
 CLASSES = ("[a-z]", "[A-Z]", "\\d", "[^\\w\\s]", "[_.-]", "[aeiou]", "[0-9a-f]", "\\s")
-PROPERTIES = ("L", "Lu", "Ll", "N", "Nd", "P", "Sc", "Script=Greek", "Script=Han", "Script=Cyrillic")
+PROPERTIES = (
+    "L",
+    "Lu",
+    "Ll",
+    "N",
+    "Nd",
+    "P",
+    "Sc",
+    "Script=Greek",
+    "Script=Han",
+    "Script=Cyrillic",
+)
 
 
 # ---- regexes ------------------------------------------------------------------------------------
@@ -115,9 +126,7 @@ def unevaluated(r):
     if r.random() < 0.5:
         definitions = {f"d{i}": b for i, b in enumerate(branches)}
         branches = [{"$ref": f"#/$defs/d{i}"} for i in range(count)]
-        return {
-            "schema": {"$defs": definitions, "anyOf": branches, "unevaluatedProperties": False}
-        }
+        return {"schema": {"$defs": definitions, "anyOf": branches, "unevaluatedProperties": False}}
     return {"schema": {"anyOf": branches, "unevaluatedProperties": False}}
 
 
@@ -130,7 +139,9 @@ def name_patterns(r):
         pattern = form.format(word[0] if "[" in form else word[:3])
         patterns[pattern] = r.choice(({"minLength": i}, {"type": "string", "maxLength": 30 + i}))
     rest = r.choice(({"type": "integer"}, False, True))
-    return {"schema": {"type": "object", "patternProperties": patterns, "additionalProperties": rest}}
+    return {
+        "schema": {"type": "object", "patternProperties": patterns, "additionalProperties": rest}
+    }
 
 
 def enum_objects(r):
@@ -267,7 +278,6 @@ KINDS = (
     optional_groups,
     branches_one_start,
     character_properties,
-    tempered_text,
     counts_side_by_side,
     union,
     unevaluated,

@@ -2,14 +2,16 @@
 """`./dev bench kinds`: new inputs of the kinds that cost most, the worst step of each kind.
 
     ./dev bench kinds --seed N [--each N] [--texts N] [--tokens N] [--runs N] [--only KIND]...
-                      [--vocab F] [--keep DIR]
+                      [--vocab F] [--verify yes|no] [--keep DIR]
 
 bench/kinds.py draws N inputs of each kind (default 3) by the seed. `turnstile-bench texts` draws
 texts of each under its masks (default 2), and `turnstile-bench maskbench` follows them: every mask
 and commit timed by itself, members in any order. Of several runs (default 3) the least counts for
 each figure: a pause of the machine hits some run, a slow step all of them. Printed are, for each
 kind, the slowest compile to first mask, the slowest step and the most memory; and the input that it
-was. --keep DIR: the data, and one line of results for each input, stay in DIR.
+was. --verify yes: one position of each input is compared, mask against every token byte by byte.
+--keep DIR: the data, and one line of results for each input, stay in DIR. Exit status 1 if a mask
+or an outcome was wrong.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -26,6 +28,8 @@ import kinds
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("TSL_BUILD", ROOT / "build"))
+# the first grammar of a vocabulary makes tables that all share
+WARM_UP = "the first grammar"
 LLAMA = ROOT / "build" / "vocabs" / "llama3_1" / "tokenizer.json"
 
 
@@ -53,7 +57,7 @@ def write_data(options, folder):
         elif result["why"]:
             wrong[case["id"]] = result["why"][1]
         case["tests"] = [{"valid": True, "text": text} for text in result.get("texts", ())]
-    write_lines(data, made)
+    write_lines(data, [{"id": WARM_UP, "schema": "{}", "tests": []}, *made])
     return data, wrong
 
 
@@ -62,6 +66,8 @@ def figures_of(path):
     rows = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
+        if row["id"] == WARM_UP:
+            continue
         steps = [m + c for m, c in zip(row["mask_samples_us"], row["commit_samples_us"])]
         rows[row["id"]] = {
             "first": row["ttfm_us"],
@@ -74,12 +80,14 @@ def figures_of(path):
 
 
 def run(options, data, folder):
+    """The figures of one run, and what it says of the masks that it compared."""
     out = folder / "rows.jsonl"
     command = [BUILD / "turnstile-bench", "maskbench", "--vocab", options.vocab]
     command += ["--data", data, "--out", out, "--samples", "yes"]
-    command += ["--verify", "0"]
-    subprocess.run(command, stdout=subprocess.DEVNULL)
-    return figures_of(out)
+    command += ["--verify", "1" if options.verify == "yes" else "0"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    compared = [line.strip() for line in done.stderr.splitlines() if "masks compared" in line]
+    return figures_of(out), compared
 
 
 def least_of(runs):
@@ -97,7 +105,9 @@ def print_kinds(rows):
     for kind in dict.fromkeys(name.rsplit("-", 1)[0] for name in rows):
         of = {name: row for name, row in rows.items() if name.rsplit("-", 1)[0] == kind}
         slowest = max(of, key=lambda name: of[name]["worst"])
-        most = {key: max(row[key] for row in of.values()) for key in of[slowest] if key != "outcome"}
+        most = {
+            key: max(row[key] for row in of.values()) for key in of[slowest] if key != "outcome"
+        }
         print(
             f"| {kind} | {most['first'] / 1e3:.2f} | {most['worst'] / 1e3:.2f} "
             f"| {most['average']:.1f} | {most['memory']:.0f} | {slowest} |"
@@ -113,23 +123,28 @@ def main():
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--only", action="append", help="a kind")
     parser.add_argument("--vocab", default=str(LLAMA))
+    parser.add_argument("--verify", choices=("yes", "no"), default="no")
     parser.add_argument("--keep", help="a folder for the data and the results")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         keep = pathlib.Path(options.keep or folder)
         keep.mkdir(parents=True, exist_ok=True)
         data, wrong = write_data(options, keep)
-        rows = least_of([run(options, data, keep) for _ in range(options.runs)])
+        runs = [run(options, data, keep) for _ in range(options.runs)]
+        rows = least_of([figures for figures, _ in runs])
         for name, row in rows.items():
             if row["outcome"] != "pass":
                 wrong.setdefault(name, row["outcome"])
         print_kinds(rows)
+        compared = runs[0][1]
+        print(*compared, sep="\n")
         for name, why in wrong.items():
             print(f"  {name}: {why}")
         if options.keep:
             for name, row in sorted(rows.items(), key=lambda item: -item[1]["worst"])[:20]:
                 print(f"  {row['worst']:>9.0f} µs  {row['average']:>8.1f} avg  {name}")
-    return 0
+    failed = options.verify == "yes" and not any(" 0 differ" in line for line in compared)
+    return 1 if wrong or failed else 0
 
 
 if __name__ == "__main__":

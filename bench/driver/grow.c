@@ -69,8 +69,9 @@ static bool wander(grower *g) {
 double bench_grow(const bench_setup *setup, const bench_case *c) {
   tsl_grammar *grammar = NULL;
   grower g = {.setup = setup, .left = setup->grow, .state = 0x9e3779b97f4a7c15u};
-  bool ok = bench_compile(setup->vocab, &setup->options, c, &setup->limits, &grammar, NULL) == TSL_OK &&
-            tsl_matcher_new(grammar, NULL, &g.m) == TSL_OK;
+  bool ok =
+      bench_compile(setup->vocab, &setup->options, c, &setup->limits, &grammar, NULL) == TSL_OK &&
+      tsl_matcher_new(grammar, NULL, &g.m) == TSL_OK;
   for (size_t t = 0; ok && t < c->test_count && g.left; t++)
     if (c->tests[t].valid) ok = follow(&g, &c->tests[t]);
   while (ok && g.left) ok = wander(&g);

@@ -184,8 +184,7 @@ tsl_status bench_compile(tsl_vocab *vocab, const tsl_schema_options *options, co
                          const tsl_limits *limits, tsl_grammar **grammar, tsl_error *error) {
   tsl_source source = {
       .kind = c->kind, .text = c->text, .length = c->length, .schema = options, .limits = limits};
-  if (c->tags)
-    return tsl_grammar_tags(vocab, c->text, c->length, options, limits, grammar, error);
+  if (c->tags) return tsl_grammar_tags(vocab, c->text, c->length, options, limits, grammar, error);
   return tsl_grammar_compile(vocab, &source, grammar, error);
 }
 
@@ -193,7 +192,8 @@ tsl_status bench_compile(tsl_vocab *vocab, const tsl_schema_options *options, co
 static bool compile(run *r, tsl_grammar **grammar, tsl_matcher **matcher) {
   const bench_setup *s = r->setup;
   uint64_t start = bench_clock_now(&s->clock);
-  tsl_status status = bench_compile(s->vocab, &s->options, r->c, &s->limits, grammar, &r->verdict->error);
+  tsl_status status =
+      bench_compile(s->vocab, &s->options, r->c, &s->limits, grammar, &r->verdict->error);
   if (status == TSL_ERR_EMPTY) {
     reject_all(r);
     return false;
@@ -373,8 +373,9 @@ static bool right_in_any_order(const run *r) {
   tsl_grammar *grammar = NULL;
   tsl_matcher *m = NULL;
   any.options.order = TSL_ORDER_ANY;
-  bool right = bench_compile(any.vocab, &any.options, r->c, &any.limits, &grammar, NULL) == TSL_OK &&
-               tsl_matcher_new(grammar, NULL, &m) == TSL_OK;
+  bool right =
+      bench_compile(any.vocab, &any.options, r->c, &any.limits, &grammar, NULL) == TSL_OK &&
+      tsl_matcher_new(grammar, NULL, &m) == TSL_OK;
   for (size_t t = 0; right && t < r->c->test_count; t++)
     right = takes(r, m, t) == r->c->tests[t].valid;
   tsl_matcher_free(m);

@@ -236,7 +236,7 @@ bool tsl__states_form(void *ctx, const tsl__state_rec *r, tsl__hint *hint) {
   tsl__letters l;
   if (without_hint(r)) return false;
   tsl__form_of(c->x, tsl__states_expr(c, r), tsl__phase_of(r), &l);
-  if (!tsl__states_fine(c) || (!l.base && !l.like && !l.open)) return false;
+  if (!tsl__states_fine(c) || (!l.base && !l.like && !l.open && !l.alone)) return false;
   *hint = (tsl__hint){.limit = l.limit,
                       .base = tsl__states_of(c, l.base),
                       .except = tsl__states_of(c, l.except),
@@ -247,7 +247,10 @@ bool tsl__states_form(void *ctx, const tsl__state_rec *r, tsl__hint *hint) {
                       .like_unit = l.like_unit,
                       .low = tsl__states_of(c, l.low),
                       .open = tsl__states_of(c, l.open),
-                      .low_left = l.low_left};
+                      .low_left = l.low_left,
+                      .alone = tsl__states_of(c, l.alone),
+                      .alone_limit = l.alone_limit,
+                      .alone_dead = l.alone_dead};
   return tsl__states_failure(c) == TSL_OK;
 }
 
@@ -290,6 +293,15 @@ unsigned tsl__states_counted(void *ctx, const tsl__state_rec *r, uint32_t *least
                        ? TSL__TEXT_OTHER
                        : tsl__counted_of(c->x, r->handle, least, most);
   return tsl__states_fine(c) ? known : TSL__TEXT_OTHER;
+}
+
+bool tsl__states_ends_within(void *ctx, const tsl__state_rec *r, uint32_t room) {
+  tsl__states *c = ctx;
+  tsl__expr any = tsl__expr_repeat(c->x, tsl__expr_any_char(c->x), 0, room);
+  tsl__expr rest = tsl__expr_repeat(c->x, tsl__expr_range(c->x, 0x80, 0xBF), 0, 3);
+  rest = tsl__expr_seq(c->x, rest, any);
+  bool ends = tsl__expr_and(c->x, tsl__states_expr(c, r), rest) != TSL__NONE;
+  return tsl__states_fine(c) && ends;
 }
 
 tsl_status tsl__states_expand(void *ctx, tsl__state state) {

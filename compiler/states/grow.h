@@ -98,6 +98,8 @@ tsl__target tsl__states_nonascii(void *ctx, const tsl__state_rec *r, uint64_t *l
 tsl__state tsl__states_falls_to(void *ctx, const tsl__state_rec *r, tsl__bytes *but);
 bool tsl__states_form(void *ctx, const tsl__state_rec *r, tsl__hint *hint);
 bool tsl__states_letters(void *ctx, const tsl__state_rec *r, tsl__hint *hint);
+/* See the hook of these names. */
+bool tsl__states_ends_within(void *ctx, const tsl__state_rec *r, uint32_t room);
 unsigned tsl__states_text(void *ctx, const tsl__state_rec *r, uint32_t *least, uint32_t *most);
 unsigned tsl__states_counted(void *ctx, const tsl__state_rec *r, uint32_t *least, uint32_t *most);
 

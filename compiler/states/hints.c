@@ -383,7 +383,10 @@ void tsl__form_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters *ou
   }
   frame f = frame_of(x, e);
   if (f.json && difference(x, f.n.a, out)) return;
-  if (!f.json) f.inner = tsl__without_length(x, f.e, false, &f.min, &f.limit);
+  if (!f.json) {
+    f.inner = tsl__without_length(x, f.e, false, &f.min, &f.limit);
+    tsl__alone_of(x, f.e, out);
+  }
   bool begun = !f.n.loop || phase != TSL__PHASE_LOW || tsl__node_at(x, f.n.loop).b == 0;
   /* in a string the minimum is gone with the maximum */
   if (!(f.n.flags & TSL__CALLS) && (f.min == 0 || !f.json))

@@ -33,6 +33,10 @@ typedef struct tsl__letters {
   /* e without bounds of its length, which takes what e takes and leaves it open, as far as
    * `like_limit` and `like_dead` say; 0: not known */
   tsl__expr open;
+  /* what has the same beginnings of texts of at most `alone_limit` characters, if nothing follows;
+   * none has more than `alone_dead`; 0: not known */
+  tsl__expr alone;
+  uint32_t alone_limit, alone_dead;
   uint32_t low_left; /* where the active loop has at least so many iterations left */
 } tsl__letters;
 
@@ -77,6 +81,7 @@ void tsl__far_from_bounds(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 /* Fill in `like` of e, whose active loop has had all its iterations. */
 void tsl__nonascii_loop(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 /* Fill in `like` of e (under JSTR) if it forbids only texts that are long. */
+void tsl__alone_of(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 void tsl__far_from_forbidden(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 
 #endif

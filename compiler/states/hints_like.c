@@ -213,6 +213,15 @@ static bool is_star_of(const tsl__exprs *x, tsl__expr e, tsl__expr class) {
          (n.a == class || n.a == x->any_char);
 }
 
+/* So many characters of a class, or more: how many bytes do they need? Others may come before. */
+static bool is_least_of(const tsl__exprs *x, tsl__expr e, tsl__expr class, uint32_t *bytes) {
+  tsl__node n = tsl__node_at(x, e), loop = n;
+  if (n.kind == TSL__K_SEQ) loop = tsl__node_at(x, n.b);
+  *bytes = n.shortest;
+  return loop.kind == TSL__K_REPEAT && loop.c == TSL__INF && loop.a == class &&
+         (loop.kind == n.kind || tsl__node_at(x, n.a).flags & TSL__CHAR);
+}
+
 /* Any characters of a class, then something, then any again? */
 static bool is_search(const tsl__exprs *x, tsl__expr e, tsl__expr class) {
   tsl__node n = tsl__node_at(x, e), head;
@@ -275,26 +284,37 @@ static bool needs_nothing(const tsl__exprs *x, const tsl__node *n, tsl__expr cla
   return true;
 }
 
+/* The class of which the texts of a meet are: what one of its parts says; else all characters. */
+static tsl__expr class_of(const tsl__exprs *x, const tsl__expr *parts, uint32_t n) {
+  tsl__expr class = x->any_char;
+  for (uint32_t i = 0; i < n; i++) {
+    tsl__node m = tsl__node_at(x, parts[i]);
+    if (m.kind == TSL__K_REPEAT && tsl__node_at(x, m.a).flags & TSL__CHAR && m.a != x->any_char)
+      class = m.a;
+  }
+  return class;
+}
+
 /* A meet of parts each of which looks for something in any text of a class, wherever it stands, or
  * forbids texts without some character: whatever was read, what they look for can come one after
  * another, and that character behind it. The class is that which the texts of one part are of, or
  * all characters. False: it is none. */
 static bool need_of_searches(tsl__exprs *x, tsl__expr e, uint32_t *need) {
   tsl__node n = tsl__node_at(x, e);
-  tsl__expr class = x->any_char, all = TSL__NONE;
+  tsl__expr class, all;
   const char *spared = "";
-  uint32_t sum = 3; /* bytes of a character under way */
+  uint32_t least, sum = 3; /* bytes of a character under way */
   if (n.kind != TSL__K_AND || n.b > SEARCHES_MAX || n.loop) return false;
-  for (uint32_t i = 0; i < n.b; i++) {
-    tsl__expr c = tsl__list_at(x, n.a)[i];
-    tsl__node m = tsl__node_at(x, c);
-    if (m.kind == TSL__K_REPEAT && tsl__node_at(x, m.a).flags & TSL__CHAR && m.a != x->any_char)
-      class = m.a, all = c;
-  }
+  class = class_of(x, tsl__list_at(x, n.a), n.b);
+  all = class == x->any_char ? TSL__NONE : tsl__expr_star(x, class);
   if (needs_nothing(x, &n, class)) return *need = sum, true;
   for (uint32_t i = 0; i < n.b; i++) {
     tsl__expr c = tsl__list_at(x, n.a)[i], search;
     if (is_star_of(x, c, class)) continue;
+    if (is_least_of(x, c, class, &least)) {
+      sum = tsl__add(sum, least);
+      continue;
+    }
     if (tsl__node_at(x, c).kind == TSL__K_NOT) {
       if (!*spared && !(spared = spared_by(x, e, class))) return false;
       continue;
@@ -469,6 +489,35 @@ void tsl__far_from_limit(tsl__exprs *x, tsl__expr rest, bool begun, uint32_t len
     out->like_unit = r.unit;
     if (json) find_low(x, rest, begun, out);
   }
+}
+
+/* Texts that look for something among any characters of a class: whatever was read, what they look
+ * for can still come. So any such characters begin one of them, and these alone. A bound of the
+ * length goes first, as above. */
+void tsl__alone_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
+  tsl__node n = tsl__node_at(x, e);
+  tsl__expr parts[SEARCHES_MAX];
+  uint32_t need, most = TSL__INF;
+  if (n.kind != TSL__K_AND || n.b > SEARCHES_MAX || n.loop || n.flags & TSL__CALLS) return;
+  memcpy(parts, tsl__list_at(x, n.a), n.b * sizeof *parts);
+  tsl__expr class = class_of(x, parts, n.b), all = tsl__expr_star(x, class);
+  for (uint32_t i = 0; i < n.b; i++) {
+    tsl__node m = tsl__node_at(x, parts[i]);
+    /* what is forbidden may be all that is left */
+    if (m.kind == TSL__K_NOT && !spared_by(x, e, class)) return;
+    if (m.kind != TSL__K_REPEAT || m.a != class) continue;
+    if (m.c < most) most = m.c;
+    parts[i] = all;
+  }
+  tsl__expr rest = tsl__and_n(x, parts, n.b);
+  if (tsl__node_at(x, rest).kind != TSL__K_AND)
+    need = tsl__expr_shortest(x, rest);
+  else if (!need_of_searches(x, rest, &need))
+    return;
+  if (need >= most || x->status != TSL_OK) return;
+  out->alone = rest == e ? all : rest;
+  out->alone_limit = most == TSL__INF ? TSL__INF : most - need;
+  out->alone_dead = most;
 }
 
 /* A least length is not met by what closes a text too early; where any text could go on until it is

@@ -486,6 +486,7 @@ const tsl__hook tsl__states_hook = {
                .text = tsl__states_text,
                .counted = tsl__states_counted,
                .shortest = shortest,
+               .ends_within = tsl__states_ends_within,
                .meaning = meaning,
                .outline = outline,
                .print = print},

@@ -81,6 +81,9 @@ typedef struct tsl__hook_states {
   /* The fewest bytes from a state, its register being `count`, to the end of its frame; saturates
    * at UINT32_MAX. */
   uint32_t (*shortest)(void *ctx, tsl__state state, uint32_t count);
+  /* Can a text of at most `room` characters, and the rest of one that is cut off, end the frame of
+   * a state without a register? False on failure, too. NULL: never known. */
+  bool (*ends_within)(void *ctx, const struct tsl__state_rec *state, uint32_t room);
   /* A walk that was done ahead, in the space's numbers; false if there is none (or on failure,
    * sticky). NULL: no walk was. */
   bool (*walk)(void *ctx, tsl__state state, uint32_t context, uint32_t over, struct tsl__walk *out);

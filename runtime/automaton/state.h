@@ -104,6 +104,11 @@ typedef struct tsl__hint {
   /* A JSON string without bounds of its length. What leaves it open leaves this state's string
    * open, as far as `like_limit` and `like_dead` say; what closes it need not. 0: no such hint. */
   tsl__state open;
+  /* Where nothing follows the frame: over tries of at most `alone_limit` characters all that begins
+   * a text of this state begins one of `alone`, and the other way round; a token of more than
+   * `alone_dead` dies. 0: no such hint. */
+  tsl__state alone;
+  uint32_t alone_limit, alone_dead;
 } tsl__hint;
 
 /* Such as leave all that there is, and such as know what follows (runtime/walk/follow.h). */

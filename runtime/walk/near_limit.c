@@ -14,6 +14,10 @@
  * Open      Where the limit is on the whole text and the pattern is open at its end, the reference
  *           is any string at all (`open`). It says nothing of tokens with a quote or a backslash:
  *           these are removed, and read along a table (linear.h).
+ * Alone     Where nothing follows the frame, a text that looks for things among any characters of
+ *           a class takes any of these: what is missing can still come. The reference is the class
+ *           (`alone`). With a limit, a long token lives if what is missing after it still fits,
+ *           which is asked of the state without the limit (`ends_within`).
  * Example   `^[a-z]+( [a-z]+)*$` with at most 12 characters, after `ab`: 10 are left. ` abcdefghij`
  *           has 11 characters and is removed; `cde` is as without the limit.
  * Exact     A token may leave the frame in one of the two and not in the other, or in a way that is
@@ -41,6 +45,9 @@ typedef struct near {
   /* of the hint: `like`, or `open`, which says nothing of tokens with a quote or a backslash */
   tsl__state like;
   bool last;                   /* nothing follows the frame */
+  bool open;                   /* `like` is the hint's `open` */
+  bool alone;                  /* `like` is the hint's `alone` */
+  uint32_t dead;               /* a token of more characters dies; UINT32_MAX: that is not known */
   uint32_t limit;              /* characters over which the state is as `like` */
   const tsl__lengths *lengths; /* NULL if no token is longer */
   uint32_t longer;             /* the first so many of the long tokens are */
@@ -155,12 +162,19 @@ static uint32_t shortest_from(trail *t, const place *at) {
 /* How a text of at most `room` characters may go on after a token that LIVES where no length is
  * requested, and that has that many characters: LIVES or DIES, or UNCLEAR where what is shortest in
  * bytes need not have the fewest characters. */
-static fate fits(trail *t, const place *after, tsl_token token, uint32_t room) {
+static fate fits(trail *t, const near *n, const place *after, tsl_token token, uint32_t room) {
   const tsl_vocab *v = t->space->vocab;
+  /* so many bytes are no more characters, even if the token cuts one off */
+  if (n->alone && shortest_from(t, after) <= room) return LIVES;
+  if (n->alone && t->space->hook->states.ends_within)
+    return t->space->hook->states.ends_within(t->space->hook_ctx,
+                                              tsl__state_at(t->space, after->state), room)
+               ? LIVES
+               : DIES;
   for (uint32_t i = v->offsets[token]; i < v->offsets[token + 1]; i++)
-    if (v->bytes[i] >= 0x80 || v->bytes[i] == '\\') return UNCLEAR;
-  uint32_t bytes = shortest_from(t, after); /* the closing quote among them; 0: it was read */
-  if (bytes == 0 || bytes - 1 <= room) return LIVES;
+    if (v->bytes[i] >= 0x80 || (v->bytes[i] == '\\' && !n->alone)) return UNCLEAR;
+  uint32_t bytes = shortest_from(t, after); /* a closing quote among them; 0: it was read */
+  if (bytes == 0 || bytes - !n->alone <= room) return LIVES;
   return room == 0 ? DIES : UNCLEAR;
 }
 
@@ -169,15 +183,15 @@ static fate fits(trail *t, const place *after, tsl_token token, uint32_t room) {
 static uint32_t spelled(const trail *t, const near *n, uint32_t i) {
   const tsl_vocab *v = t->space->vocab;
   return n->lengths->longer_length[i] -
-         (v->bytes[v->offsets[n->lengths->longer[i] + 1] - 1] == '"');
+         (!n->alone && v->bytes[v->offsets[n->lengths->longer[i] + 1] - 1] == '"');
 }
 
 /* How the state takes a long token (by number) that is not too long, where `like` LIVES and goes to
  * *after, or leaves late. */
 static fate take_near(trail *own, const near *n, uint32_t i, fate like, const place *after) {
   tsl_token token = n->lengths->longer[i];
-  fate known = like == LIVES && n->hint->like_dead != UINT32_MAX
-                   ? fits(own, after, token, n->hint->like_dead - spelled(own, n, i))
+  fate known = like == LIVES && n->dead != UINT32_MAX
+                   ? fits(own, n, after, token, n->dead - spelled(own, n, i))
                    : UNCLEAR;
   return known == UNCLEAR ? take_token(own, token, n->limit) : known;
 }
@@ -185,8 +199,8 @@ static fate take_near(trail *own, const near *n, uint32_t i, fate like, const pl
 /* Is a long token (by number) more than the state can read? One that holds a backslash may spell
  * fewer characters than it has. */
 static bool is_dead(const trail *own, const near *n, uint32_t i) {
-  return spelled(own, n, i) > n->hint->like_dead &&
-         !tsl__mask_bit(n->lengths->having['\\'], n->lengths->longer[i]);
+  return spelled(own, n, i) > n->dead &&
+         (n->alone || !tsl__mask_bit(n->lengths->having['\\'], n->lengths->longer[i]));
 }
 
 /* Each longer token, by spelling. False if that of one is not known. */
@@ -199,7 +213,7 @@ static bool try_all(const near *n, trail *other, trail *own) {
     tsl_token token = n->lengths->longer[i];
     n->denied[i] = false;
     if (n->low && tsl__mask_has(own->space, n->low, token)) continue;
-    if (n->hint->open && tsl__is_quoted(n->lengths, token)) continue;
+    if (n->open && tsl__is_quoted(n->lengths, token)) continue;
     fate like = take_token(other, token, n->limit), mine = like;
     bool dead = is_dead(own, n, i);
     if (like == LEAVES_LATE || (like == LIVES && !dead))
@@ -228,7 +242,7 @@ static bool is_known(tsl__space *space, const near *n) {
 static tsl__mask always_accepted(tsl__space *space, const near *n) {
   const tsl__state_rec *r = tsl__state_at(space, n->state);
   const tsl__hint *h = n->hint;
-  if (!h->low ||
+  if (!h->low || n->alone ||
       (h->low_left && r->loop_max != TSL__COUNT_INF && r->loop_max - n->count < h->low_left))
     return 0;
   const tsl__walk *low = tsl__walk_over(space, h->low, 0, TSL__WHOLE, n->last);
@@ -240,13 +254,12 @@ static bool refer(tsl__space *space, const near *n, tsl__leftover over, tsl__ref
   const tsl__walk *known = tsl__walk_over(space, n->like, 0, over, n->last);
   if (!known) return false;
   ref->mask = known->mask;
-  ref->left = n->hint->open ? 0 : known->left;
+  ref->left = n->open ? 0 : known->left;
   for (uint32_t i = 0; i < n->longer; i++)
-    if (n->denied[i] &&
-        (n->hint->open || tsl__mask_has(space, known->mask, n->lengths->longer[i])) &&
+    if (n->denied[i] && (n->open || tsl__mask_has(space, known->mask, n->lengths->longer[i])) &&
         !tsl__vec_push(&space->alloc, &ref->tokens, n->lengths->longer[i]))
       return tsl__space_no_memory(space);
-  if (!n->hint->open) return true;
+  if (!n->open) return true;
   ref->without[0] = n->lengths->having['"'];
   ref->without[1] = n->lengths->having['\\'];
   ref->quoted = tsl__linear_table(space)->quoted;
@@ -259,10 +272,11 @@ static bool refer(tsl__space *space, const near *n, tsl__leftover over, tsl__ref
 static bool find_longer(tsl__space *space, near *n, const tsl__state_rec *r, tsl__leftover over) {
   const tsl__hint *h = n->hint;
   bool reached = n->limit < tsl__memo_height(space, over);
-  if (h->open && (over != TSL__WHOLE || !tsl__linear_of(space, r, 0) || !tsl__state_is_plain(r)))
+  if (n->open && (over != TSL__WHOLE || !tsl__linear_of(space, r, 0) || !tsl__state_is_plain(r)))
     return false;
-  if (reached && (h->like_far || over != TSL__WHOLE || n->limit < TSL__SHORT_MAX)) return false;
-  if ((reached || h->open) && !(n->lengths = tsl__lengths_of(space))) return false;
+  if (reached && ((!n->alone && h->like_far) || over != TSL__WHOLE || n->limit < TSL__SHORT_MAX))
+    return false;
+  if ((reached || n->open) && !(n->lengths = tsl__lengths_of(space))) return false;
   while (reached && n->longer < n->lengths->longer_count &&
          n->lengths->longer_length[n->longer] > n->limit)
     n->longer++;
@@ -272,12 +286,13 @@ static bool find_longer(tsl__space *space, near *n, const tsl__state_rec *r, tsl
 bool tsl__near_find(tsl__space *space, const tsl__hint *h, const tsl__linear_from *from,
                     tsl__leftover over, tsl__reference *ref) {
   const tsl__state_rec *r = tsl__state_at(space, from->state);
-  near n = {.state = from->state,
-            .count = from->count,
-            .hint = h,
-            .like = h->open ? h->open : h->like,
-            .last = from->last,
-            .limit = tsl__like_limit(space, from->state, from->count, h)};
+  near n = {.state = from->state, .count = from->count, .hint = h, .last = from->last};
+  n.alone = from->last && h->alone;
+  n.open = !n.alone && h->open;
+  n.like = n.alone ? h->alone : n.open ? h->open : h->like;
+  n.dead = n.alone ? h->alone_dead : h->like_dead;
+  n.limit = n.alone ? h->alone_limit : tsl__like_limit(space, from->state, from->count, h);
+  if (!n.like) return false;
   if (!find_longer(space, &n, r, over)) return false;
   if (n.longer >= TRY_MIN && tsl__delta_find(space, n.state, n.count, n.last, TSL__DELTA_NEAR, ref))
     return true;

@@ -178,7 +178,7 @@ static bool by_text(making *m) {
 
 static bool has_limit(making *m) {
   const tsl__hint *h = form_of(m);
-  return h && (h->like || h->open);
+  return h && (h->like || h->open || (h->alone && m->l->last));
 }
 static bool by_limit(making *m) {
   const tsl__linear_from from = {m->state, m->count, 0, 0, m->l->last, NULL};
