@@ -2,9 +2,9 @@
  * texts.
  *
  * A line is {"id", "schema": "<JSON text>", "tests": [{"valid": bool, "text": "<JSON text>",
- * "tokens": [ids]}]}; "tokens" may be left out. A line of a grammar has "lark", "gbnf",
- * "regex" or "tags", its text, in place of "schema"; of a line with both, "lark" is used. A name that ends in .xz is read
- * through the program xz.
+ * "tokens": [ids]}]}; "tokens" may be left out. A line of a grammar has "lark", "gbnf", "regex" or
+ * "tags", its text, in place of "schema"; of a line with both, "lark" is used. A name that ends in
+ * .xz is read through the program xz.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -17,7 +17,7 @@
  * Alone     Where nothing follows the frame, a text that looks for things among any characters of
  *           a class takes any of these: what is missing can still come. The reference is the class
  *           (`alone`). With a limit, a long token lives if what is missing after it still fits,
- *           which is asked of the state without the limit (`ends_within`).
+ *           which the state without the limit says (`ends_within`).
  * Example   `^[a-z]+( [a-z]+)*$` with at most 12 characters, after `ab`: 10 are left. ` abcdefghij`
  *           has 11 characters and is removed; `cde` is as without the limit.
  * Exact     A token may leave the frame in one of the two and not in the other, or in a way that is
