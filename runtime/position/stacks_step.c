@@ -127,7 +127,7 @@ static TSL__SELDOM bool meet_loops(tsl__space *space, step *s, const tsl__cell *
 
 /* The same of other frames: the union of the tails is made when all have landed. */
 static inline bool meet_equal(tsl__space *space, step *s, const tsl__cell *cell) {
-  const size_t i = tsl__landed_find(space, s, cell);
+  const size_t i = s->landed.n ? tsl__landed_find(space, s, cell) : 0;
   if (i == s->landed.n) return space->status != TSL_OK;
   if (s->landed.at[i].tail != cell->tail && !tsl__vec_push(&space->alloc, &s->waiting, *cell))
     tsl__space_no_memory(space);
