@@ -11,7 +11,7 @@
 #define TSL_COMPILER_TOOLS_MEND_H
 
 #include "compiler/tags/mended.h"
-#include "compiler/tools/loose.h"
+#include "compiler/tools/mend_json.h"
 #include "compiler/tools/tools.h"
 
 /* How the arguments of a call are written, and where its name stands. */

@@ -1,4 +1,4 @@
-/* loose.h - JSON as models write it when nothing holds them to it, as a tree of true JSON.
+/* mend_json.h - JSON as models write it when nothing holds them to it, as a tree of true JSON.
  *
  * What is read besides JSON: single and typographic quotes, Python's and other words for true,
  * false and null, keys and values without quotes, `=` for `:`, commas that are missing or too many,
@@ -6,8 +6,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef TSL_COMPILER_TOOLS_LOOSE_H
-#define TSL_COMPILER_TOOLS_LOOSE_H
+#ifndef TSL_COMPILER_TOOLS_MEND_JSON_H
+#define TSL_COMPILER_TOOLS_MEND_JSON_H
 
 #include "compiler/json/json.h"
 

@@ -1,9 +1,9 @@
-/* test_loose.c - JSON as models write it: what it is read as, and which repairs are noted; and
+/* test_mend_json.c - JSON as models write it: what it is read as, and which repairs are noted; and
  * parsers that mend: streams, tokens, and memory that runs out.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "compiler/tools/loose.h"
+#include "compiler/tools/mend_json.h"
 
 #include "tests/support/byte_vocab.h"
 #include "tests/support/check.h"

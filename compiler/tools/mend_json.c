@@ -1,4 +1,4 @@
-/* loose.c - JSON as models write it when nothing holds them to it. See loose.h.
+/* mend_json.c - JSON as models write it when nothing holds them to it. See mend_json.h.
  *
  * Problem   {'city': "Paris", days: 3, "now": True,} says what it means. A reader of JSON refuses
  *           it at its second byte.
@@ -25,11 +25,11 @@
  * Example   [1, 2 "a"} is [1, 2, "a"]: a comma is missing, and the brace closes what no brace
  *           opened. The brace is passed over, and the end of the text closes the list.
  * Cost      One pass; some 10 ns a byte. No recursion; 256 levels.
- * Tested by tests/tools/test_loose.c, tests/programs/test_lenient.py
+ * Tested by tests/tools/test_mend_json.c, tests/programs/test_lenient.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "compiler/tools/loose.h"
+#include "compiler/tools/mend_json.h"
 
 #include <stdio.h>
 
