@@ -748,7 +748,7 @@ typedef struct tsl_frame {
   const char *expression; /* what is left to match in it; at most 1,023 bytes */
   /* the rule that the frame was begun for, as "<expr>", at most 255 bytes; "" where it has no name.
    * Rules that stand last in another rule, are regular, or are put in place of their name, have no
-   * frame of their own. Of rules of GBNF that call one another in a circle, one keeps its frame */
+   * frame of their own. Of rules of GBNF that call one another in a cycle, one keeps its frame */
   const char *rule;
 } tsl_frame;
 typedef void (*tsl_frame_sink)(void *ctx, const tsl_frame *frame);

@@ -4,13 +4,13 @@
  *           expr ")". Each level can contain itself, so each has a frame of its own. A C-like
  *           grammar has twelve levels. A walk that reaches an expression opens twelve frames. Where
  *           an item ends, it must go on in each of them.
- * Idea      Frames are needed where a rule comes back to itself alone. So one rule of each circle
- *           of calls keeps its frame. The names of the others are replaced by their bodies, as
+ * Idea      Frames are needed where a rule comes back to itself alone. So one rule of each cycle of
+ *           calls keeps its frame. The names of the others are replaced by their bodies, as
  *           expressions. Expressions are interned, so a body that is used twice is stored once.
  *           After an item the state is ("*" …)* ("+" …)* ("&" …)* ("|" …)*, in one frame.
  * Which     The rules are in an order, callees before callers. A rule keeps its frame if it calls
  *           itself, or if an earlier rule in that order calls it. The other rules then have no
- *           circles. Left-recursive rules are loops already, if they are alone in their cycle. A
+ *           cycles. Left-recursive rules are loops already, if they are alone in their cycle. A
  *           rule that several rules name keeps its frame unless it is small: in a frame of its own
  *           its walks serve all of them.
  * Example   In the grammar above expr keeps its frame, as item names it. `and`, `sum` and item are

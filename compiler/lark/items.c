@@ -11,7 +11,7 @@
  *           and its message begins with "in the imported b.lark, line 7, column 2: ".
  * Names     One hash table for all modules, the module being part of the key. An imported name
  *           leads to a name of another module, and so on: as many steps as there are modules at
- *           most, since a circle of imports would come back to a module.
+ *           most, since a cycle of imports would come back to a module.
  * Trees     A node knows the number of levels below it. So a pass that recurses is bounded by what
  *           the parser has bounded (max_depth).
  * Failure   The first one stays. A failure of the expressions (a limit, a deadline) becomes one of

@@ -67,7 +67,7 @@ void tsl__mend_note(tsl__mend *m, tsl__notes *to, tsl__repair repair, uint32_t a
   if (!tsl__vec_push(m->alloc, to, fresh)) m->status = TSL_ERR_NO_MEMORY;
 }
 
-void tsl__mend_notes_of(tsl__mend *m, const tsl__loose *l) {
+void tsl__mend_notes_of(tsl__mend *m, const tsl__mend_json *l) {
   for (uint32_t i = 0; i < TSL__REPAIRS; i++)
     if (l->found >> i & 1u) tsl__mend_note(m, &m->notes, (tsl__repair)i, l->first[i], none);
 }

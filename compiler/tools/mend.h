@@ -1,9 +1,12 @@
 /* mend.h - what the files that read answers of no format share.
  *
- * plan       what of a preset and a request such a reader needs: where calls begin, how their
- *            arguments are written, what is markup (mend_plan.c)
- * mend       one reading of one answer (mend.c, mend_calls.c, mend_elements.c)
- * arguments  what fits the schema of a tool (mend_arguments.c)
+ * Words     The option is `lenient`. A lenient reader mends: it reads what the grammar refuses, and
+ *           notes each repair.
+ * Files     plan       what such a reader needs of a preset and a request: where calls begin, how
+ *                      their arguments are written, what is markup (mend_plan.c)
+ *           answer     one reading of one answer (mend.c, mend_calls.c, mend_elements.c)
+ *           JSON       as models write it (mend_json.c)
+ *           arguments  what fits the schema of a tool (mend_arguments.c)
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -117,7 +120,7 @@ const tsl__mender *tsl__mend_plan_new(tsl__tags *t, tsl__exprs *x, const tsl__me
 /* ---- mend.c ---------------------------------------------------------------------------------- */
 void tsl__mend_note(tsl__mend *m, tsl__notes *to, tsl__repair repair, uint32_t at,
                     tsl__string text);
-void tsl__mend_notes_of(tsl__mend *m, const tsl__loose *l);
+void tsl__mend_notes_of(tsl__mend *m, const tsl__mend_json *l);
 tsl_status tsl__mend_read(const void *plan, tsl__arena *arena, const char *text, uint32_t length,
                           uint32_t refused, tsl__mended *out);
 /* White space aside, the pattern stands at `at`: the byte behind it, 0 if it does not. */

@@ -140,7 +140,7 @@ const tsl__json *tsl__mend_items(const tsl__json *root, const tsl__json *schema)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-static bool blank(const tsl__loose *l) {
+static bool blank(const tsl__mend_json *l) {
   for (uint32_t i = l->at; i < l->stop; i++)
     if (!strchr(" \t\r\n", l->text[i]) || !l->text[i]) return false;
   return true;
@@ -148,8 +148,8 @@ static bool blank(const tsl__loose *l) {
 
 /* The whole text as one value of an allowed kind; NULL: it is none. */
 static tsl__json *decode(tsl__mend *m, tsl__string text, uint32_t kinds) {
-  tsl__loose l = {.alloc = m->alloc, .arena = m->arena, .text = text.at, .stop = text.length};
-  tsl__json *value = tsl__loose_value(&l);
+  tsl__mend_json l = {.alloc = m->alloc, .arena = m->arena, .text = text.at, .stop = text.length};
+  tsl__json *value = tsl__mend_json_value(&l);
   if (l.status != TSL_OK) m->status = l.status;
   bool broken = !value || !blank(&l) || (l.unclean && value->kind < TSL__JSON_ARRAY);
   return !broken && (kinds >> value->kind & 1u) ? value : NULL;
@@ -198,8 +198,8 @@ void tsl__mend_bare_value(tsl__mend *m, const tsl__json *root, const tsl__json *
   tsl__json *value = NULL;
   tsl__string none = {"", 0};
   if (others) {
-    tsl__loose l = {.alloc = m->alloc, .arena = m->arena, .text = text.at, .stop = text.length};
-    value = tsl__loose_value(&l);
+    tsl__mend_json l = {.alloc = m->alloc, .arena = m->arena, .text = text.at, .stop = text.length};
+    value = tsl__mend_json_value(&l);
     if (l.status != TSL_OK) m->status = l.status;
     bool string = kinds >> TSL__JSON_STRING & 1u;
     if (value && (!blank(&l) || !(others >> value->kind & 1u) || (string && l.found))) value = NULL;

@@ -130,23 +130,23 @@ static uint32_t read_name(const tsl__mend *m, uint32_t at, char stop, tsl__strin
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-typedef tsl__json *(*loose_reader)(tsl__loose *l);
-static tsl__json *as_value(tsl__loose *l) { return tsl__loose_value(l); }
-static tsl__json *as_call(tsl__loose *l) { return tsl__loose_members(l, ')'); }
+typedef tsl__json *(*loose_reader)(tsl__mend_json *l);
+static tsl__json *as_value(tsl__mend_json *l) { return tsl__mend_json_value(l); }
+static tsl__json *as_call(tsl__mend_json *l) { return tsl__mend_json_members(l, ')'); }
 
 /* The value at `at`; *to: the byte behind it. What was mended becomes notes of the call. */
 static tsl__json *read_json(tsl__mend *m, uint32_t at, tsl__string quote, loose_reader read,
                             uint32_t *to) {
-  tsl__loose l = {.alloc = m->alloc,
-                  .arena = m->arena,
-                  .text = m->text,
-                  .at = at,
-                  .stop = m->length,
-                  .quote = quote};
+  tsl__mend_json l = {.alloc = m->alloc,
+                      .arena = m->arena,
+                      .text = m->text,
+                      .at = at,
+                      .stop = m->length,
+                      .quote = quote};
   if (m->work > m->work_max) return NULL;
   tsl__json *value = read(&l);
   if (!value || l.unclean) {
-    tsl__loose again = l;
+    tsl__mend_json again = l;
     uint32_t inside = at;
     while (byte_at(m, inside) == '[' || is_space(byte_at(m, inside))) inside++;
     uint32_t bound = tsl__mend_bound(m, inside + 1);

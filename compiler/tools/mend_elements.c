@@ -234,8 +234,8 @@ static void typed_value(tsl__mend *m, const tsl__json *root, const tsl__json *sc
     out->text = text.at;
     out->length = text.length;
   } else if (type == TYPE_JSON) {
-    tsl__loose l = {.alloc = m->alloc, .arena = m->arena, .text = text.at, .stop = text.length};
-    tsl__json *value = tsl__loose_value(&l);
+    tsl__mend_json l = {.alloc = m->alloc, .arena = m->arena, .text = text.at, .stop = text.length};
+    tsl__json *value = tsl__mend_json_value(&l);
     if (l.status != TSL_OK) m->status = l.status;
     if (value)
       out->kind = value->kind, out->text = value->text, out->length = value->length;

@@ -43,29 +43,29 @@ typedef struct level {
 } level;
 
 typedef struct reader {
-  tsl__loose *l;
+  tsl__mend_json *l;
   TSL__VEC(level) levels;
   TSL__VEC(tsl__json) pending; /* children of all open levels */
   TSL__VEC(char) buffer;       /* of the string under way */
 } reader;
 
-void tsl__loose_note(tsl__loose *l, tsl__repair repair, uint32_t at) {
+void tsl__mend_json_note(tsl__mend_json *l, tsl__repair repair, uint32_t at) {
   if (!(l->found >> repair & 1u)) l->first[repair] = at;
   l->found |= 1u << repair;
 }
 
-static bool failed(tsl__loose *l) { return l->status = TSL_ERR_NO_MEMORY, false; }
+static bool failed(tsl__mend_json *l) { return l->status = TSL_ERR_NO_MEMORY, false; }
 
 /* ---- characters ------------------------------------------------------------------------------ */
 
 static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
-static bool starts(const tsl__loose *l, const char *text, size_t n) {
+static bool starts(const tsl__mend_json *l, const char *text, size_t n) {
   return l->stop - l->at >= n && !memcmp(l->text + l->at, text, n);
 }
 #define STARTS(l, text) starts((l), (text), sizeof(text) - 1)
 
 /* A comment's length, 0: there is none. */
-static uint32_t comment(const tsl__loose *l) {
+static uint32_t comment(const tsl__mend_json *l) {
   const char *from = l->text + l->at;
   size_t left = l->stop - l->at;
   if (STARTS(l, "/*")) {
@@ -78,11 +78,11 @@ static uint32_t comment(const tsl__loose *l) {
   return (uint32_t)(end ? (size_t)(end - from) : left);
 }
 
-void tsl__loose_space(tsl__loose *l) {
+void tsl__mend_json_space(tsl__mend_json *l) {
   for (uint32_t n; l->at < l->stop; l->at += n) {
     n = is_space(l->text[l->at]) ? 1 : comment(l);
     if (!n) return;
-    if (!is_space(l->text[l->at])) tsl__loose_note(l, TSL__REPAIR_COMMENT, l->at);
+    if (!is_space(l->text[l->at])) tsl__mend_json_note(l, TSL__REPAIR_COMMENT, l->at);
   }
 }
 
@@ -105,7 +105,7 @@ static bool put_code(reader *r, uint32_t c) {
 }
 
 /* The number that four digits spell, UINT32_MAX: they do not. */
-static uint32_t four_digits(const tsl__loose *l, uint32_t at) {
+static uint32_t four_digits(const tsl__mend_json *l, uint32_t at) {
   uint32_t c = 0;
   if (l->stop - at < 4) return UINT32_MAX;
   for (uint32_t i = 0; i < 4; i++) {
@@ -122,14 +122,14 @@ static uint32_t four_digits(const tsl__loose *l, uint32_t at) {
 /* The escape at l->at, behind its backslash. */
 static bool escape(reader *r) {
   static const char from[] = "\"\\/bfnrt'", to[] = "\"\\/\b\f\n\r\t'";
-  tsl__loose *l = r->l;
+  tsl__mend_json *l = r->l;
   char c = l->text[l->at++];
   const char *known = c ? strchr(from, c) : NULL;
-  if (c == '\'') tsl__loose_note(l, TSL__REPAIR_STRING, l->at - 2);
+  if (c == '\'') tsl__mend_json_note(l, TSL__REPAIR_STRING, l->at - 2);
   if (known) return put(r, &to[known - from], 1);
   uint32_t code = c == 'u' ? four_digits(l, l->at) : UINT32_MAX;
   if (code == UINT32_MAX) { /* the backslash stands for itself */
-    tsl__loose_note(l, TSL__REPAIR_STRING, l->at - 2);
+    tsl__mend_json_note(l, TSL__REPAIR_STRING, l->at - 2);
     return put(r, "\\", 1) && put(r, &c, 1);
   }
   l->at += 4;
@@ -140,12 +140,12 @@ static bool escape(reader *r) {
       return put_code(r, 0x10000 + ((code & 0x3FF) << 10) + (low & 0x3FF));
     }
   }
-  if (code >> 11 == 0x1B) tsl__loose_note(l, TSL__REPAIR_STRING, l->at - 6), code = 0xFFFD;
+  if (code >> 11 == 0x1B) tsl__mend_json_note(l, TSL__REPAIR_STRING, l->at - 6), code = 0xFFFD;
   return put_code(r, code);
 }
 
 /* Does a string end with the quote before `at`? */
-static bool ends_there(const tsl__loose *l, uint32_t at) {
+static bool ends_there(const tsl__mend_json *l, uint32_t at) {
   bool space = false;
   while (at < l->stop && is_space(l->text[at])) at++, space = true;
   if (at == l->stop || (l->text[at] && strchr(",:=}])", l->text[at]))) return true;
@@ -167,7 +167,7 @@ static void give_back(reader *r) {
 
 /* The text between l->at and the quote, which is as long as that. Decoded if `escapes`. */
 static bool quoted(reader *r, tsl__string quote, bool escapes) {
-  tsl__loose *l = r->l;
+  tsl__mend_json *l = r->l;
   uint32_t from = l->at;
   r->buffer.n = 0;
   while (l->at < l->stop) {
@@ -175,7 +175,7 @@ static bool quoted(reader *r, tsl__string quote, bool escapes) {
     if (c == quote.at[0] && starts(l, quote.at, quote.length)) {
       l->at += quote.length;
       if (!escapes || ends_there(l, l->at)) return true;
-      tsl__loose_note(l, TSL__REPAIR_STRING, l->at - 1);
+      tsl__mend_json_note(l, TSL__REPAIR_STRING, l->at - 1);
       l->unclean = true;
       if (!put(r, quote.at, quote.length)) return false;
       continue;
@@ -185,11 +185,11 @@ static bool quoted(reader *r, tsl__string quote, bool escapes) {
       if (!escape(r)) return false;
       continue;
     }
-    if ((uint8_t)c < 0x20 && escapes) tsl__loose_note(l, TSL__REPAIR_STRING, l->at - 1);
+    if ((uint8_t)c < 0x20 && escapes) tsl__mend_json_note(l, TSL__REPAIR_STRING, l->at - 1);
     if (!put(r, &c, 1)) return false;
   }
   give_back(r);
-  tsl__loose_note(l, TSL__REPAIR_QUOTES, from);
+  tsl__mend_json_note(l, TSL__REPAIR_QUOTES, from);
   l->unclean = true;
   return true;
 }
@@ -198,7 +198,7 @@ static bool quoted(reader *r, tsl__string quote, bool escapes) {
 static bool read_string(reader *r) {
   static const tsl__string quotes[] = {
       {"\"", 1}, {"'", 1}, {"\xE2\x80\x9D", 3}, {"\xE2\x80\x99", 3}};
-  tsl__loose *l = r->l;
+  tsl__mend_json *l = r->l;
   if (l->quote.length && starts(l, l->quote.at, l->quote.length)) {
     l->at += l->quote.length;
     return quoted(r, l->quote, false);
@@ -209,7 +209,7 @@ static bool read_string(reader *r) {
              : STARTS(l, "\xE2\x80\x98")                              ? 3
                                                                       : -1;
   if (kind < 0) return false;
-  if (kind) tsl__loose_note(l, TSL__REPAIR_QUOTES, l->at);
+  if (kind) tsl__mend_json_note(l, TSL__REPAIR_QUOTES, l->at);
   l->at += quotes[kind].length;
   return quoted(r, quotes[kind], true);
 }
@@ -284,7 +284,7 @@ static int word_of(const char *s, size_t n, bool *exact) {
 }
 
 /* What stands without quotes: up to a comma, a bracket, a quote or the end of the line. */
-static uint32_t bare_end(const tsl__loose *l, const char *stops) {
+static uint32_t bare_end(const tsl__mend_json *l, const char *stops) {
   uint32_t i = l->at;
   while (i < l->stop && l->text[i] && !strchr(stops, l->text[i])) {
     if (l->quote.length && l->text[i] == l->quote.at[0] && i > l->at) break;
@@ -298,7 +298,7 @@ static uint32_t bare_end(const tsl__loose *l, const char *stops) {
 }
 
 static bool bare_value(reader *r, tsl__json *out) {
-  tsl__loose *l = r->l;
+  tsl__mend_json *l = r->l;
   uint32_t from = l->at, end = bare_end(l, ",;{}[]()\"\n");
   const char *s = l->text + from;
   size_t n = end - from;
@@ -306,18 +306,18 @@ static bool bare_value(reader *r, tsl__json *out) {
   int word = word_of(s, n, &exact);
   l->at = end;
   if (!n) { /* a comma or a bracket where a value should be */
-    tsl__loose_note(l, TSL__REPAIR_WORD, from);
+    tsl__mend_json_note(l, TSL__REPAIR_WORD, from);
     out->kind = TSL__JSON_NULL;
     return true;
   }
   if (word >= 0) {
-    if (!exact) tsl__loose_note(l, TSL__REPAIR_WORD, from);
+    if (!exact) tsl__mend_json_note(l, TSL__REPAIR_WORD, from);
     out->kind = (uint32_t)word & 7u;
     return true;
   }
   bool number = is_number(s, n), mended = !number && mended_number(r, s, n);
   out->kind = number || mended ? TSL__JSON_NUMBER : TSL__JSON_STRING;
-  if (!number) tsl__loose_note(l, mended ? TSL__REPAIR_NUMBER : TSL__REPAIR_QUOTES, from);
+  if (!number) tsl__mend_json_note(l, mended ? TSL__REPAIR_NUMBER : TSL__REPAIR_QUOTES, from);
   if (!mended) {
     r->buffer.n = 0;
     if (!put(r, s, n)) return false;
@@ -351,11 +351,11 @@ static bool close_level(reader *r) {
 
 /* A value: a string or a word becomes a child, a bracket opens a level. False: there is none. */
 static bool begin_value(reader *r, tsl__json holder) {
-  tsl__loose *l = r->l;
+  tsl__mend_json *l = r->l;
   char c = l->at < l->stop ? l->text[l->at] : 0;
   holder.offset = l->at;
   if (c == '{' || c == '[' || c == '(') {
-    if (c == '(') tsl__loose_note(l, TSL__REPAIR_BRACKET, l->at);
+    if (c == '(') tsl__mend_json_note(l, TSL__REPAIR_BRACKET, l->at);
     l->at++;
     return open_level(r, holder, c == '{' ? '}' : ']');
   }
@@ -369,7 +369,7 @@ static bool begin_value(reader *r, tsl__json holder) {
 }
 
 /* Is there a name, and then that character? */
-static bool named_here(const tsl__loose *l, char then) {
+static bool named_here(const tsl__mend_json *l, char then) {
   uint32_t i = l->at;
   while (i < l->stop &&
          (((l->text[i] | 32) >= 'a' && (l->text[i] | 32) <= 'z') || is_digit(l->text[i]) ||
@@ -382,27 +382,27 @@ static bool named_here(const tsl__loose *l, char then) {
 
 /* A key and what stands behind it. */
 static bool read_key(reader *r, char close, tsl__json *holder) {
-  tsl__loose *l = r->l;
+  tsl__mend_json *l = r->l;
   uint32_t from = l->at;
   if (close == ')' && !named_here(l, '=') && l->text[l->at] != '"' && l->text[l->at] != '\'') {
     holder->user = 1;
   } else if (!read_string(r)) {
     uint32_t end = bare_end(l, ",;{}[]()\"\n:=");
     if (l->status != TSL_OK || end == from) return false;
-    if (close == '}' && !l->quote.length) tsl__loose_note(l, TSL__REPAIR_QUOTES, from);
+    if (close == '}' && !l->quote.length) tsl__mend_json_note(l, TSL__REPAIR_QUOTES, from);
     r->buffer.n = 0;
     if (!put(r, l->text + from, end - from)) return false;
     l->at = end;
   }
   if (!holder->user) {
     if (!copied(r, &holder->key, &holder->key_length)) return false;
-    tsl__loose_space(l);
+    tsl__mend_json_space(l);
     char c = l->at < l->stop ? l->text[l->at] : 0;
     if (c == ':' || c == '=') {
-      if (c != (close == ')' ? '=' : ':')) tsl__loose_note(l, TSL__REPAIR_COLON, l->at);
+      if (c != (close == ')' ? '=' : ':')) tsl__mend_json_note(l, TSL__REPAIR_COLON, l->at);
       l->at++;
       if (c == '=' && STARTS(l, ">")) l->at++;
-      tsl__loose_space(l);
+      tsl__mend_json_space(l);
       return true;
     }
     if (close == '}') return false;
@@ -413,16 +413,16 @@ static bool read_key(reader *r, char close, tsl__json *holder) {
   int n = snprintf(number, sizeof number, "%zu", r->pending.n);
   holder->key = tsl__arena_copy(l->arena, number, (size_t)n);
   holder->key_length = (uint32_t)n;
-  tsl__loose_note(l, TSL__REPAIR_POSITION, from);
+  tsl__mend_json_note(l, TSL__REPAIR_POSITION, from);
   return holder->key || failed(l);
 }
 
 /* A closing bracket: that of the innermost level, of one around it, or of none. */
 static bool closing(reader *r, char c) {
-  tsl__loose *l = r->l;
+  tsl__mend_json *l = r->l;
   size_t depth = r->levels.n;
   while (depth && r->levels.at[depth - 1].close != c) depth--;
-  if (depth != r->levels.n) tsl__loose_note(l, TSL__REPAIR_BRACKET, l->at);
+  if (depth != r->levels.n) tsl__mend_json_note(l, TSL__REPAIR_BRACKET, l->at);
   if (!depth && c == ')') depth = r->levels.n; /* a tuple */
   l->at++;
   while (depth && r->levels.n >= depth)
@@ -432,24 +432,24 @@ static bool closing(reader *r, char c) {
 
 /* What stands between children. False: there can be no further one. */
 static bool separator(reader *r) {
-  tsl__loose *l = r->l;
+  tsl__mend_json *l = r->l;
   uint32_t from = l->at, commas = 0;
   for (;; l->at++, commas++) {
-    tsl__loose_space(l);
+    tsl__mend_json_space(l);
     if (l->at >= l->stop || (l->text[l->at] != ',' && l->text[l->at] != ';')) break;
   }
   bool first = r->pending.n == r->levels.at[r->levels.n - 1].from,
        last = l->at >= l->stop || strchr("}])", l->text[l->at]);
-  if (commas != (uint32_t)(!first && !last)) tsl__loose_note(l, TSL__REPAIR_COMMA, from);
+  if (commas != (uint32_t)(!first && !last)) tsl__mend_json_note(l, TSL__REPAIR_COMMA, from);
   return l->at < l->stop;
 }
 
 /* The children of all open levels. False: it is no JSON, or no memory is left. */
 static bool levels(reader *r) {
-  tsl__loose *l = r->l;
+  tsl__mend_json *l = r->l;
   while (r->levels.n && l->status == TSL_OK) {
     if (!separator(r)) {
-      tsl__loose_note(l, TSL__REPAIR_BRACKET, l->at);
+      tsl__mend_json_note(l, TSL__REPAIR_BRACKET, l->at);
       l->unclean = true;
       while (r->levels.n)
         if (!close_level(r)) return false;
@@ -484,15 +484,15 @@ static tsl__json *finish(reader *r, bool fine) {
   return out;
 }
 
-tsl__json *tsl__loose_value(tsl__loose *l) {
+tsl__json *tsl__mend_json_value(tsl__mend_json *l) {
   reader r = {.l = l};
-  tsl__loose_space(l);
+  tsl__mend_json_space(l);
   if (l->at >= l->stop) return NULL;
   bool fine = begin_value(&r, (tsl__json){0}) && levels(&r);
   return finish(&r, fine);
 }
 
-tsl__json *tsl__loose_members(tsl__loose *l, char close) {
+tsl__json *tsl__mend_json_members(tsl__mend_json *l, char close) {
   reader r = {.l = l};
   bool fine = open_level(&r, (tsl__json){0}, close) && levels(&r);
   return finish(&r, fine);

@@ -40,7 +40,7 @@ typedef enum tsl__repair {
 } tsl__repair;
 
 /* A reader of such a text. */
-typedef struct tsl__loose {
+typedef struct tsl__mend_json {
   const tsl_allocator *alloc;
   tsl__arena *arena; /* of the tree */
   const char *text;
@@ -51,17 +51,17 @@ typedef struct tsl__loose {
   bool unclean; /* a string or a bracket did not end as it should: a smaller `stop` may read better
                  */
   tsl_status status; /* sticky: no memory */
-} tsl__loose;
+} tsl__mend_json;
 
-void tsl__loose_note(tsl__loose *l, tsl__repair repair, uint32_t at);
+void tsl__mend_json_note(tsl__mend_json *l, tsl__repair repair, uint32_t at);
 /* White space and comments. */
-void tsl__loose_space(tsl__loose *l);
+void tsl__mend_json_space(tsl__mend_json *l);
 /* The value at l->at, which is moved behind it. NULL: there is none, it is deeper than 256, or no
  * memory is left. */
-tsl__json *tsl__loose_value(tsl__loose *l);
+tsl__json *tsl__mend_json_value(tsl__mend_json *l);
 /* Members up to `close`: a ')' ends those of a call of Python's, of which some may have no name.
- * These have `user` 1 and their number as a key. As tsl__loose_value. */
-tsl__json *tsl__loose_members(tsl__loose *l, char close);
+ * These have `user` 1 and their number as a key. As tsl__mend_json_value. */
+tsl__json *tsl__mend_json_members(tsl__mend_json *l, char close);
 
 /* A growing text. */
 typedef struct tsl__out {

@@ -6,13 +6,15 @@
  * Idea      A preset is data: texts around names, arguments, calls, sections and thinking. This
  *           file puts the request's tools into these texts, and builds the tree with the nodes of
  *           tags.h:
- *             text layout      [thinking] then: free text with calls (auto) | calls (required) |
- *             free
- *                              text (no tools)
+ *             text layout      [thinking], then: free text with calls (auto); calls (required); or
+ *                              free text (no tools)
  *             section          calls stand in it, one after the other; without one each call is
  *                              found by the trigger
  *             response format  the answer is that instead of free text; with tools: that, or calls
  *             messages layout  a list of messages, of which calls are some (Harmony)
+ *           Between two calls stands the `separator` of the section, or of the preset
+ *           (list_of_calls). Where free text stands there, `gaps.between` says which texts of it
+ *           are no content.
  * Example   The preset hermes writes <tool_call>\n{"name": "{name}", "arguments": ARGUMENTS}\n
  *           </tool_call>, and the request has the tool f with the choice "auto". `one_call`
  *           replaces {name} and makes a tag: its begin is `<tool_call>\n{"name": "f", "arguments":

@@ -47,17 +47,18 @@ static const struct {
     {"", NULL, 0},
 };
 
-static tsl__loose reader(const char *text, tsl__arena *arena, const tsl_allocator *alloc) {
-  return (tsl__loose){.alloc = alloc, .arena = arena, .text = text, .stop = (uint32_t)strlen(text)};
+static tsl__mend_json reader(const char *text, tsl__arena *arena, const tsl_allocator *alloc) {
+  return (tsl__mend_json){
+      .alloc = alloc, .arena = arena, .text = text, .stop = (uint32_t)strlen(text)};
 }
 
 static void values_are_read(void) {
   for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
     tsl__arena arena;
     tsl__arena_init(&arena, &tsl__malloc);
-    tsl__loose l = reader(values[i].text, &arena, &tsl__malloc);
+    tsl__mend_json l = reader(values[i].text, &arena, &tsl__malloc);
     tsl__out out = {.alloc = &tsl__malloc};
-    const tsl__json *v = tsl__loose_value(&l);
+    const tsl__json *v = tsl__mend_json_value(&l);
     if (v) tsl__out_json(&out, v);
     tsl__out_put(&out, "", 1);
     const char *wanted = values[i].json ? values[i].json : "";
@@ -76,8 +77,8 @@ static void deep_values_are_not(void) {
     tsl__arena_init(&arena, &tsl__malloc);
     memset(text, '[', depth);
     text[depth] = 0;
-    tsl__loose l = reader(text, &arena, &tsl__malloc);
-    CHECK((tsl__loose_value(&l) != NULL) == (depth == 250) && l.status == TSL_OK);
+    tsl__mend_json l = reader(text, &arena, &tsl__malloc);
+    CHECK((tsl__mend_json_value(&l) != NULL) == (depth == 250) && l.status == TSL_OK);
     tsl__arena_free(&arena);
   }
 }

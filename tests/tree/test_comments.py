@@ -102,7 +102,7 @@ def orphans(lines):
             continue
         if len(cells(after)) > 1:
             continue  # another row
-        goes_on = len(before) > WRAPS and not re.search(r"[.:;!?|]$", before)
+        goes_on = len(before) > WRAPS and not re.search(r"[.:;!?]$", before)
         if goes_on and re.search(r"[A-Za-z,]$", line) and re.match(r"\s*[a-z]", after):
             yield i
 
