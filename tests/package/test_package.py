@@ -28,6 +28,35 @@ def allowed_of(words):
     return [32 * w + bit for w, word in enumerate(words) for bit in range(32) if word >> bit & 1]
 
 
+def test_reprs():
+    cancel, cache, sampler = T.Cancel(), T.Cache(1 << 20), T.Sampler(seed=3, top_k=40)
+    cancel.set()
+    matcher, compile = grammar.matcher(), T.Grammar.start("regex", vocab, "a")
+    compile.result()
+    calls = {"type": "function", "function": {"name": "now", "parameters": {"type": "object"}}}
+    tools = T.Tools(vocab, {"tools": [calls]}, preset="qwen3")
+    for thing, says in (
+        (vocab, f"{vocab.size} tokens"),
+        (grammar, f"{vocab.size} tokens"),
+        (matcher, "history of 0 tokens, not complete"),
+        (sampler, "seed=3, temperature=1, top_k=40"),
+        (sampler.fork(4), "seed=4, temperature=1, top_k=40"),
+        (cancel, "set"),
+        (cache, "0 grammars"),
+        (T.Threads(2), "2 workers"),
+        (T.Budget(grammar), "Grammar of"),
+        (T.Parser(tools.grammar), "Grammar of"),
+        (T.MaskTable(vocab, 4), "4 rows"),
+        (T.Align(grammar, lambda prefixes: None, 64), "Grammar of"),
+        (T.Events(), "reads JSON"),
+        (tools, "preset qwen3"),
+        (compile, "done"),
+    ):
+        said = repr(thing)
+        fits = said.startswith(f"<turnstile.{type(thing).__name__}") and says in said
+        check(fits, f"{says} in {said}")
+
+
 def test_arrays():
     matcher, words = grammar.matcher(), vocab.mask_words
     expected = matcher.allowed()
@@ -546,6 +575,7 @@ def test_overhead():
 
 run(
     test_arrays,
+    test_reprs,
     test_moving,
     test_cancel,
     test_vocab,

@@ -167,10 +167,15 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+static PyObject *budget_repr(PyObject *self) {
+  return PyUnicode_FromFormat("<turnstile.Budget of %R>", ((core_budget *)self)->grammar);
+}
+
 static PyType_Slot slots[] = {
     {Py_tp_new, (void *)budget_new},
     {Py_tp_dealloc, (void *)budget_dealloc},
     {Py_tp_traverse, (void *)budget_traverse},
+    {Py_tp_repr, (void *)budget_repr},
     {Py_tp_methods, methods},
     {Py_tp_doc,
      (void *)"Budget(grammar)\n--\n\nKnows the way to the end from every position, for all "

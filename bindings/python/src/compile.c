@@ -550,6 +550,15 @@ static PyObject *background_result(PyObject *object, PyObject *args) {
   return result;
 }
 
+static PyObject *background_repr(PyObject *self) {
+  PyObject *done = PyObject_GetAttrString(self, "done");
+  if (!done) return NULL;
+  PyObject *text =
+      PyUnicode_FromFormat("<turnstile.Compile, %s>", done == Py_True ? "done" : "under way");
+  Py_DECREF(done);
+  return text;
+}
+
 static PyMethodDef background_methods[] = {
     {"result", background_result, METH_VARARGS,
      "result($self, timeout=None, /)\n--\n\nThe Grammar, or the exception of the compile; waits "
@@ -566,6 +575,7 @@ static PyType_Slot background_slots[] = {
     {Py_tp_new, (void *)core_no_new},
     {Py_tp_dealloc, (void *)background_dealloc},
     {Py_tp_traverse, (void *)background_traverse},
+    {Py_tp_repr, (void *)background_repr},
     {Py_tp_methods, background_methods},
     {Py_tp_getset, background_getset},
     {Py_tp_doc, (void *)"A compile in the background, made by Grammar.start. Dropping it cancels "

@@ -55,6 +55,11 @@ static PyObject *cancel_is_set(PyObject *self, void *unused) {
   return PyBool_FromLong(*(volatile int *)&((core_cancel *)self)->flag);
 }
 
+static PyObject *cancel_repr(PyObject *self) {
+  const bool up = *(volatile int *)&((core_cancel *)self)->flag;
+  return PyUnicode_FromFormat("<turnstile.Cancel, %s>", up ? "set" : "not set");
+}
+
 static PyMethodDef cancel_methods[] = {
     {"set", cancel_set, METH_NOARGS,
      "set($self, /)\n--\n\nEnd compiles and masks that poll this flag with CancelledError. From "
@@ -67,6 +72,7 @@ static PyGetSetDef cancel_getset[] = {{"is_set", cancel_is_set, NULL, "Is the fl
 static PyType_Slot cancel_slots[] = {
     {Py_tp_dealloc, (void *)core_free_instance},
     {Py_tp_new, (void *)PyType_GenericNew},
+    {Py_tp_repr, (void *)cancel_repr},
     {Py_tp_methods, cancel_methods},
     {Py_tp_getset, cancel_getset},
     {Py_tp_doc, (void *)"Cancel()\n--\n\nA flag that ends compiles from another thread: pass it as "
@@ -109,12 +115,18 @@ static PyObject *threads_workers(PyObject *self, void *unused) {
   return PyLong_FromUnsignedLong(tsl_threads_count(((core_threads *)self)->threads));
 }
 
+static PyObject *threads_repr(PyObject *self) {
+  return PyUnicode_FromFormat("<turnstile.Threads, %u workers>",
+                              tsl_threads_count(((core_threads *)self)->threads));
+}
+
 static PyGetSetDef threads_getset[] = {
     {"workers", threads_workers, NULL, "How many threads there are.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 static PyType_Slot threads_slots[] = {
     {Py_tp_new, (void *)threads_new},
     {Py_tp_dealloc, (void *)threads_dealloc},
+    {Py_tp_repr, (void *)threads_repr},
     {Py_tp_getset, threads_getset},
     {Py_tp_doc,
      (void *)"Threads(workers=0)\n--\n\nWorker threads of the library's own, for fill_batch and "
@@ -163,6 +175,13 @@ static PyObject *cache_stats(PyObject *self, PyObject *unused) {
                        (unsigned long long)s.entries);
 }
 
+static PyObject *cache_repr(PyObject *self) {
+  tsl_cache_stats s;
+  tsl_cache_get_stats(((core_cache *)self)->cache, &s);
+  return PyUnicode_FromFormat("<turnstile.Cache of %zu grammars, %zu of %zu bytes>",
+                              (size_t)s.entries, (size_t)s.bytes, (size_t)s.max_bytes);
+}
+
 static PyObject *cache_clear(PyObject *self, PyObject *unused) {
   (void)unused;
   tsl_cache_clear(((core_cache *)self)->cache);
@@ -180,6 +199,7 @@ static PyMethodDef cache_methods[] = {
 static PyType_Slot cache_slots[] = {
     {Py_tp_new, (void *)cache_new},
     {Py_tp_dealloc, (void *)cache_dealloc},
+    {Py_tp_repr, (void *)cache_repr},
     {Py_tp_methods, cache_methods},
     {Py_tp_doc,
      (void *)"Cache(max_bytes)\n--\n\nCompiled grammars by content, for any number of threads: "

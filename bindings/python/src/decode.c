@@ -287,11 +287,16 @@ static PyGetSetDef align_getset[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
+static PyObject *align_repr(PyObject *self) {
+  return PyUnicode_FromFormat("<turnstile.Align of %R>", ((core_align *)self)->grammar);
+}
+
 static PyType_Slot align_slots[] = {
     {Py_tp_new, (void *)align_new},
     {Py_tp_dealloc, (void *)align_dealloc},
     {Py_tp_traverse, (void *)align_traverse},
     {Py_tp_clear, (void *)align_clear},
+    {Py_tp_repr, (void *)align_repr},
     {Py_tp_methods, align_methods},
     {Py_tp_getset, align_getset},
     {Py_tp_doc,

@@ -88,9 +88,15 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+static PyObject *events_repr(PyObject *self) {
+  (void)self;
+  return PyUnicode_FromString("<turnstile.Events, reads JSON>");
+}
+
 static PyType_Slot slots[] = {
     {Py_tp_new, (void *)events_new},
     {Py_tp_dealloc, (void *)events_dealloc},
+    {Py_tp_repr, (void *)events_repr},
     {Py_tp_methods, methods},
     {Py_tp_doc, (void *)"Events()\n--\n\nReads one JSON text in pieces and says when a value "
                         "begins, what more is known of a string, and when a value is whole."},

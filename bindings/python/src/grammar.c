@@ -49,6 +49,13 @@ static PyObject *grammar_stats(PyObject *self, PyObject *unused) {
                        "stacks", s.stacks, "walk_steps", (unsigned long long)s.walk_steps);
 }
 
+static PyObject *grammar_repr(PyObject *self) {
+  tsl_grammar_stats s;
+  tsl_grammar_get_stats(of(self), &s);
+  return PyUnicode_FromFormat("<turnstile.Grammar of %R, %u states, %zu bytes>",
+                              ((core_grammar *)self)->vocab, s.states, (size_t)s.memory);
+}
+
 static void add_line(void *ctx, const char *line) {
   PyObject *text = PyErr_Occurred()
                        ? NULL
@@ -113,6 +120,7 @@ static PyType_Slot slots[] = {
     {Py_tp_new, (void *)core_no_new},
     {Py_tp_dealloc, (void *)grammar_dealloc},
     {Py_tp_traverse, (void *)grammar_traverse},
+    {Py_tp_repr, (void *)grammar_repr},
     {Py_tp_methods, methods},
     {Py_tp_getset, getset},
     {Py_tp_doc, (void *)"The base of turnstile.Grammar."},

@@ -208,10 +208,16 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+static PyObject *mask_table_repr(PyObject *self) {
+  return PyUnicode_FromFormat("<turnstile.MaskTable of %u rows, %u words each>", of(self)->rows,
+                              of(self)->words);
+}
+
 static PyType_Slot slots[] = {
     {Py_tp_new, (void *)mask_table_new},
     {Py_tp_dealloc, (void *)mask_table_dealloc},
     {Py_tp_traverse, (void *)mask_table_traverse},
+    {Py_tp_repr, (void *)mask_table_repr},
     {Py_tp_methods, methods},
     {Py_tp_doc,
      (void *)"MaskTable(vocab, rows)\n--\n\nA table of `rows` masks that a device keeps a copy of, "

@@ -526,6 +526,15 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+static PyObject *matcher_repr(PyObject *self) {
+  if (((core_matcher *)self)->busy) return PyUnicode_FromString("<turnstile.Matcher, in a batch>");
+  return PyUnicode_FromFormat("<turnstile.Matcher, history of %zu tokens, %s>",
+                              tsl_matcher_history(of(self)),
+                              tsl_matcher_is_terminated(of(self)) ? "terminated"
+                              : tsl_matcher_is_complete(of(self)) ? "complete"
+                                                                  : "not complete");
+}
+
 static PyGetSetDef getset[] = {
     {"is_complete", matcher_is_complete, NULL,
      "Is the text so far a whole sentence of the grammar?", NULL},
@@ -540,6 +549,7 @@ static PyType_Slot slots[] = {
     {Py_tp_new, (void *)matcher_new},
     {Py_tp_dealloc, (void *)matcher_dealloc},
     {Py_tp_traverse, (void *)matcher_traverse},
+    {Py_tp_repr, (void *)matcher_repr},
     {Py_tp_methods, methods},
     {Py_tp_getset, getset},
     {Py_tp_doc,

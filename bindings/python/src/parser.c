@@ -119,10 +119,15 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+static PyObject *parser_repr(PyObject *self) {
+  return PyUnicode_FromFormat("<turnstile.Parser of %R>", ((core_parser *)self)->grammar);
+}
+
 static PyType_Slot slots[] = {
     {Py_tp_new, (void *)parser_new},
     {Py_tp_dealloc, (void *)parser_dealloc},
     {Py_tp_traverse, (void *)parser_traverse},
+    {Py_tp_repr, (void *)parser_repr},
     {Py_tp_methods, methods},
     {Py_tp_doc, (void *)"Parser(grammar)\n--\n\nReads an answer back, by the states of its own "
                         "grammar (of Grammar.tags or Grammar.tools): text or tokens in, parts out "

@@ -5,12 +5,16 @@
  */
 #include "core.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct core_sampler {
   PyObject_HEAD tsl_sampler *sampler;
   PyObject *matcher; /* whose structure penalties spare; owned; NULL: none */
+  double temperature, top_p, min_p; /* for repr() */
+  unsigned long long seed;
+  unsigned top_k;
 } core_sampler;
 
 static tsl_sampler *of(PyObject *self) { return ((core_sampler *)self)->sampler; }
@@ -176,6 +180,22 @@ static PyObject *wrap(PyTypeObject *type, tsl_sampler *sampler) {
   return (PyObject *)self;
 }
 
+static void note_options(core_sampler *self, const tsl_sampler_options *o) {
+  self->seed = o->seed;
+  self->temperature = o->temperature;
+  self->top_k = o->top_k;
+  self->top_p = o->top_p;
+  self->min_p = o->min_p;
+}
+
+static PyObject *sampler_repr(PyObject *object) {
+  const core_sampler *self = (core_sampler *)object;
+  char numbers[160];
+  snprintf(numbers, sizeof numbers, "seed=%llu, temperature=%g, top_k=%u, top_p=%g, min_p=%g",
+           self->seed, self->temperature, self->top_k, self->top_p, self->min_p);
+  return PyUnicode_FromFormat("<turnstile.Sampler, %s>", numbers);
+}
+
 static PyObject *sampler_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   tsl_sampler_options options = {.temperature = 1, .top_p = 1};
   lists l = {0};
@@ -184,7 +204,10 @@ static PyObject *sampler_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
   tsl_status status = failed ? TSL_OK : tsl_sampler_new(&options, NULL, &sampler);
   free_lists(&l);
   if (failed) return NULL;
-  return status == TSL_OK ? wrap(type, sampler) : core_raise(status, NULL, "a sampler's options");
+  if (status != TSL_OK) return core_raise(status, NULL, "a sampler's options");
+  core_sampler *self = (core_sampler *)wrap(type, sampler);
+  if (self) note_options(self, &options);
+  return (PyObject *)self;
 }
 
 static void sampler_dealloc(PyObject *self) {
@@ -198,7 +221,16 @@ static PyObject *sampler_fork(PyObject *self, PyObject *number) {
   tsl_sampler *fork = NULL;
   if (!core_u64(number, &seed)) return NULL;
   tsl_status status = tsl_sampler_fork(of(self), seed, &fork);
-  return status == TSL_OK ? wrap(Py_TYPE(self), fork) : core_raise(status, NULL, "a fork");
+  if (status != TSL_OK) return core_raise(status, NULL, "a fork");
+  core_sampler *other = (core_sampler *)wrap(Py_TYPE(self), fork);
+  const core_sampler *mine = (const core_sampler *)self;
+  const tsl_sampler_options same = {.seed = seed,
+                                    .temperature = (float)mine->temperature,
+                                    .top_k = mine->top_k,
+                                    .top_p = (float)mine->top_p,
+                                    .min_p = (float)mine->min_p};
+  if (other) note_options(other, &same);
+  return (PyObject *)other;
 }
 
 /* ---- the text so far ------------------------------------------------------------------------- */
@@ -593,6 +625,7 @@ static PyMethodDef methods[] = {
 static PyType_Slot slots[] = {
     {Py_tp_new, (void *)sampler_new},
     {Py_tp_dealloc, (void *)sampler_dealloc},
+    {Py_tp_repr, (void *)sampler_repr},
     {Py_tp_methods, methods},
     {Py_tp_doc,
      (void *)"Sampler(seed=0, temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, legal_mass=True, *, "

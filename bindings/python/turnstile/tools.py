@@ -33,6 +33,9 @@ class Tools:
         self.grammar = Grammar.tools(vocab, request, **self._options)
         self._mending = None
 
+    def __repr__(self):
+        return f"<turnstile.Tools, preset {self._options['preset']}>"
+
     @staticmethod
     def from_template(text):
         """The preset that goes with a chat template, and others that share markup with it.
