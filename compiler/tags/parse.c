@@ -28,6 +28,9 @@
  *            itself, in states that it calls (`entered` notes their begin), and, where the frame
  *            may be over, in the frame below (land_below notes the end). Forks land in each of
  *            their branches.
+ * Tables     An answer grows states and expressions, as a text of a matcher does. So each is read
+ *            where new matchers begin (runtime/matcher/generation.h, edition.h), and is finished
+ *            there.
  * Tokens     Where the grammar names special tokens, a token is one step of its own, beside the
  *            steps by the bytes that it spells.
  * Cost       Tens of nanoseconds a byte and thread (one, but for ambiguous grammars); memory: the
@@ -39,6 +42,7 @@
 #include <stdio.h>
 
 #include "compiler/tags/parser.h"
+#include "runtime/matcher/generation.h"
 #include "runtime/walk/names.h"
 
 #define THREADS_MAX 4096u
@@ -316,22 +320,52 @@ void tsl__parser_begin(tsl_parser *p) {
 
 /* ---- the public calls ------------------------------------------------------------------------ */
 
+static void lock(tsl_parser *p) { tsl__grammar_lock(p->grammar); }
+
+static tsl_status unlock(tsl_parser *p) {
+  tsl_status status = tsl__grammar_unlock(p->grammar);
+  if (p->status == TSL_OK) p->status = status;
+  return p->status;
+}
+
+/* Nothing of an answer has been read. */
+static void begin(tsl_parser *p) {
+  p->now.n = p->notes.n = p->text.n = p->held.n = p->open.n = p->parts.n = p->call_parts.n =
+      p->parts_read = p->parts_text.n = p->reported = p->calls = p->members = 0;
+  p->reported_to = 0;
+  p->raw.n = 0;
+  p->finished = p->refused = p->is_mended = false;
+  p->behind = TSL__BEHIND_NOTHING;
+  p->behind_at = p->in_members = 0;
+  p->status = TSL_OK;
+  lock(p);
+  tsl__parser_begin(p);
+  unlock(p);
+}
+
+/* The tables in which the next answer is read. Frames are numbers of states there. */
+static void read_in(tsl_parser *p, tsl_grammar *grammar) {
+  if (p->grammar != grammar) {
+    p->frames.n = 0;
+    tsl__index_free(&p->index, &p->alloc);
+  }
+  p->grammar = grammar;
+  p->tagged = grammar->front;
+  p->captures = p->tagged->captures;
+  p->mender = p->tagged->mender;
+}
+
 tsl_status tsl_parser_new(tsl_grammar *grammar, const tsl_allocator *allocator, tsl_parser **out) {
   *out = NULL;
   if (!grammar) return TSL_ERR_ARGUMENT;
-  const tsl__tagged *tagged = grammar->front;
-  if (!tagged) return TSL_ERR_STATE;
+  if (!grammar->front) return TSL_ERR_STATE;
   if (!allocator) allocator = &grammar->alloc;
   tsl_parser *p = tsl__alloc_zero(allocator, sizeof *p);
   if (!p) return TSL_ERR_NO_MEMORY;
   p->alloc = *allocator;
-  p->grammar = grammar;
-  p->tagged = tagged;
-  p->captures = tagged->captures;
-  p->mender = tagged->mender;
   tsl__arena_init(&p->arena, &p->alloc);
-  tsl_grammar_retain(grammar);
-  tsl_parser_reset(p);
+  read_in(p, tsl__grammar_now(grammar));
+  begin(p);
   if (p->status != TSL_OK) {
     tsl_status status = p->status;
     tsl_parser_free(p);
@@ -365,26 +399,9 @@ void tsl_parser_free(tsl_parser *p) {
   tsl__free(&a, p, sizeof *p);
 }
 
-static void lock(tsl_parser *p) { tsl__grammar_lock(p->grammar); }
-
-static tsl_status unlock(tsl_parser *p) {
-  tsl_status status = tsl__grammar_unlock(p->grammar);
-  if (p->status == TSL_OK) p->status = status;
-  return p->status;
-}
-
 void tsl_parser_reset(tsl_parser *p) {
-  p->now.n = p->notes.n = p->text.n = p->held.n = p->open.n = p->parts.n = p->call_parts.n =
-      p->parts_read = p->parts_text.n = p->reported = p->calls = p->members = 0;
-  p->reported_to = 0;
-  p->raw.n = 0;
-  p->finished = p->refused = p->is_mended = false;
-  p->behind = TSL__BEHIND_NOTHING;
-  p->behind_at = p->in_members = 0;
-  p->status = TSL_OK;
-  lock(p);
-  tsl__parser_begin(p);
-  unlock(p);
+  read_in(p, tsl__grammar_renew(p->grammar));
+  begin(p);
 }
 
 /* Keep the threads, so that a rejection changes nothing. */

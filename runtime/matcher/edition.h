@@ -10,6 +10,8 @@
  *           expressions have grown twice as much. Then each moves over at its next call that moves
  *           or grows: it reads its own text again. So no front end needs special code, and a text
  *           under way is treated like a new text.
+ * Parsers   A parser of answers fills expressions as well. It begins each answer in the newest
+ *           edition, and does not move: an answer has an end.
  * Text      So a matcher keeps its text: 4 bytes a token, and the bytes that were given as bytes.
  * Own       A text that alone needs a great many expressions gets an edition that it has alone,
  *           bounded by max_memory. So the text that fills it fails, and no other does.

@@ -6,6 +6,7 @@
  *               rollbacks and texts of bytes; memory stays
  *   in flight   a text that began before goes on after several editions, with its history, its
  *               quota and its budget
+ *   parsers     answers that are read use up no grammar, and a parser goes on after a reset
  *   alone       a text that fills its limit fails, and no other does
  *   threads     three threads see what each of them sees alone
  *   cancelled   where a compile fails, all goes on as before
@@ -343,6 +344,54 @@ static void test_budget(void) {
   free(mask);
 }
 
+/* ---- parsers --------------------------------------------------------------------------------- */
+
+/* What is read is what was written: a call with this argument, of letters that nobody wrote. */
+static void read_answer(tsl_parser *p, uint64_t *seed, const char *what) {
+  static const char begin[] = "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"p\": \"",
+                    end[] = "aaaaaaaaaaaaac\"}}\n</tool_call>";
+  char text[400], *at = text + sizeof begin - 1;
+  memcpy(text, begin, sizeof begin - 1);
+  for (int i = 0; i < 150; i++) *at++ = tsl_test_random(seed) % 2 ? 'a' : 'b';
+  memcpy(at, end, sizeof end);
+  for (const char *c = text; *c; c++) {
+    tsl_status status = tsl_parser_text(p, c, 1);
+    CHECKF(status == TSL_OK, "%s: %s at byte %d", what, tsl_status_name(status), (int)(c - text));
+    if (status != TSL_OK) return;
+  }
+  CHECK(tsl_parser_finish(p) == TSL_OK);
+  const char *json = tsl_parser_json(p);
+  *strchr(at, '}') = 0;
+  CHECKF(json && strstr(json, strstr(text, "{\"p\"")), "%s: %s", what, json ? json : "nothing");
+}
+
+static void test_parsers(void) {
+  const struct kind *k = &kinds[KINDS - 1];
+  const tsl_limits limits = {.text_memory = 16 << 10, .max_memory = 8 << 20};
+  tsl_grammar *g = compile_with(k, &limits);
+  tsl_parser *kept = NULL, *open = NULL;
+  uint64_t seed = 4, most = 0;
+  CHECK(tsl_parser_new(g, NULL, &kept) == TSL_OK && tsl_parser_new(g, NULL, &open) == TSL_OK);
+  CHECK(tsl_parser_text(open, k->begin, strlen(k->begin)) == TSL_OK);
+  for (int answer = 0; answer < 600 && !tsl_test_failed; answer++) {
+    tsl_parser *p = NULL;
+    CHECK(tsl_parser_new(g, NULL, &p) == TSL_OK);
+    read_answer(p, &seed, "a new parser");
+    tsl_parser_free(p);
+    if (answer % 20) continue;
+    tsl_parser_reset(kept);
+    read_answer(kept, &seed, "one that was reset");
+    if (memory(g, NULL) > most) most = memory(g, NULL);
+  }
+  CHECK(g->editions);
+  CHECKF(most < 8 << 20, "%" PRIu64 " bytes", most);
+  /* one that has been open since before */
+  CHECK(tsl_parser_text(open, "ab", 2) == TSL_OK);
+  tsl_parser_free(open);
+  tsl_grammar_release(g);
+  tsl_parser_free(kept); /* the last who has the grammar */
+}
+
 /* ---- alone ----------------------------------------------------------------------------------- */
 
 static void test_alone(void) {
@@ -466,6 +515,7 @@ int main(void) {
   RUN(test_in_flight, "a text goes on in other editions");
   RUN(test_long_history, "one that is longer than its history");
   RUN(test_budget, "one under a budget");
+  RUN(test_parsers, "answers that are read use up no grammar");
   RUN(test_alone, "a text that fills its limit fails alone");
   RUN(test_threads, "three threads see what one sees");
   RUN(test_refused, "where a compile fails all goes on");
