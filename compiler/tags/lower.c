@@ -41,20 +41,20 @@
 
 static tsl__expr unfold_capture(tsl__exprs *x, void *ctx, uint32_t index) {
   (void)x;
-  return ((tsl__captures *)ctx)->at.at[index].body;
+  return tsl__capture_at(ctx, index)->body;
 }
 
 static void print_capture(void *ctx, uint32_t index, char *out, size_t n) {
   static const char *const names[] = {"",      "text",      "reasoning", "call",  "tag",   "markup",
                                       "id",    "arguments", "members",   "key",   "value", "bare",
                                       "array", "object",    "true",      "false", "null"};
-  const tsl__capture *m = &((tsl__captures *)ctx)->at.at[index];
+  const tsl__capture *m = tsl__capture_at(ctx, index);
   snprintf(out, n, "<%s%s%.*s>", names[m->kind], m->name ? " " : "",
            (int)(m->name_length < 60 ? m->name_length : 60), m->name ? m->name : "");
 }
 
 static uint32_t capture_shortest(tsl__exprs *x, void *ctx, uint32_t index) {
-  return tsl__expr_shortest(x, ((tsl__captures *)ctx)->at.at[index].body);
+  return tsl__expr_shortest(x, tsl__capture_at(ctx, index)->body);
 }
 
 static const tsl__rule_ops capture_ops = {unfold_capture, print_capture, NULL, capture_shortest,
@@ -64,7 +64,7 @@ const tsl__capture *tsl__capture_of(const tsl__exprs *x, tsl__expr e) {
   tsl__node n = tsl__node_at(x, e);
   if (n.kind != TSL__K_RULE) return NULL;
   const tsl__rule *r = tsl__rule_at(x, n.a);
-  return r->ops == &capture_ops ? &((const tsl__captures *)r->ctx)->at.at[r->param] : NULL;
+  return r->ops == &capture_ops ? tsl__capture_at(r->ctx, r->param) : NULL;
 }
 
 static uint64_t capture_hash(const tsl__capture *m) {
@@ -105,28 +105,28 @@ static bool keep_texts(tsl__captures *m, tsl__capture *capture) {
 tsl__expr tsl__lower_capture_rule(tsl__captures *m, tsl__capture_kind kind, tsl__expr body,
                                   const char *name, uint32_t name_length, uint32_t back,
                                   const tsl__string *ends, uint32_t end_count) {
-  tsl__capture capture = {kind, name, name_length, back, ends, end_count, body, TSL__NONE};
+  tsl__capture capture = {kind, name, name_length, back, ends, end_count, body, TSL__NONE, m->at.n};
   if (body == TSL__NONE) return TSL__NONE;
   uint64_t hash = capture_hash(&capture);
   uint32_t i;
   for (tsl__index_iter it = tsl__index_first(&m->index, hash);
        (i = tsl__index_next(&it)) != UINT32_MAX;)
-    if (capture_equal(&m->at.at[i], &capture)) return m->at.at[i].rule;
+    if (capture_equal(tsl__capture_at(m, i), &capture)) return tsl__capture_at(m, i)->rule;
   uint32_t flags = tsl__expr_nullable(m->x, body) ? TSL__RULE_NULLABLE : 0;
-  capture.rule = tsl__expr_rule(m->x, &capture_ops, m, (uint32_t)m->at.n, flags,
+  capture.rule = tsl__expr_rule(m->x, &capture_ops, m, capture.number, flags,
                                 tsl__node_at(m->x, body).shortest);
-  if (capture.rule == TSL__NONE || !keep_texts(m, &capture) ||
-      !tsl__vec_push(m->alloc, &m->at, capture))
-    return tsl__expr_no_memory(m->x);
-  if (!tsl__index_add(&m->index, m->alloc, hash, (uint32_t)m->at.n - 1))
-    return tsl__expr_no_memory(m->x);
+  if (capture.rule == TSL__NONE || !keep_texts(m, &capture)) return tsl__expr_no_memory(m->x);
+  tsl__capture *kept = tsl__pool_add(&m->at, m->alloc);
+  if (!kept) return tsl__expr_no_memory(m->x);
+  *kept = capture;
+  if (!tsl__index_add(&m->index, m->alloc, hash, capture.number)) return tsl__expr_no_memory(m->x);
   return capture.rule;
 }
 
 static void free_captures(void *ctx) {
   tsl__captures *m = ctx;
   const tsl_allocator *a = m->alloc;
-  tsl__vec_free(a, &m->at);
+  tsl__pool_free(&m->at, a);
   tsl__vec_free(a, &m->parts);
   tsl__vec_free(a, &m->quotas);
   tsl__index_free(&m->part_index, a);
@@ -178,6 +178,7 @@ tsl__captures *tsl__captures_new(tsl__exprs *x, const tsl_vocab *vocab) {
   m->alloc = a;
   m->x = x;
   m->vocab = vocab;
+  tsl__pool_init(&m->at, sizeof(tsl__capture));
   if (!tsl__exprs_own(x, m, free_captures) || !find_specials(m)) return NULL;
   m->nothing = tsl__lower_capture_rule(m, TSL__CAPTURE_NONE, TSL__EPS, NULL, 0, 0, NULL, 0);
   return m;

@@ -75,7 +75,7 @@ static uint32_t note_add(tsl_parser *p, uint32_t before, uint32_t capture, bool 
 
 static tsl__space *space_of(const tsl_parser *p) { return p->grammar->space; }
 const tsl__capture *tsl__parser_capture_at(const tsl_parser *p, uint32_t capture) {
-  return &p->captures->at.at[capture - 1];
+  return tsl__capture_at(p->captures, capture - 1);
 }
 
 /* The capture of a frame that begins in this state, + 1. */
@@ -83,7 +83,7 @@ static uint32_t capture_of_state(const tsl_parser *p, tsl__state state) {
   const tsl__state_rec *r = tsl__state_at(space_of(p), state);
   if (r->flags & TSL__STATE_FORK) return 0;
   const tsl__capture *m = tsl__capture_of(tsl__states_exprs(space_of(p)), r->handle);
-  return m && m->kind != TSL__CAPTURE_NONE ? (uint32_t)(m - p->captures->at.at) + 1 : 0;
+  return m && m->kind != TSL__CAPTURE_NONE ? m->number + 1 : 0;
 }
 
 static uint32_t depth_of(const tsl_parser *p, uint32_t n) {

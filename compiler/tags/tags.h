@@ -96,6 +96,7 @@ typedef struct tsl__capture {
   const tsl__string *ends; /* of a tag: one of them ends the frame and is no content */
   uint32_t end_count;
   tsl__expr body, rule;
+  uint32_t number; /* among those of its tree, from 0 on */
 } tsl__capture;
 
 /* As they stand in a dictionary of bytes: negative, 0 or positive, as for qsort. */
@@ -196,7 +197,7 @@ typedef struct tsl__style_text {
 typedef struct tsl__captures {
   const tsl_allocator *alloc;
   tsl__exprs *x;
-  TSL__VEC(tsl__capture) at;
+  tsl__pool at;     /* of tsl__capture. Parsers read them while another tree adds some */
   tsl__index index; /* of `at` */
   tsl__expr
       nothing; /* a rule for the empty text: keeps a capture before it from being a tail call */
@@ -336,6 +337,9 @@ tsl__expr tsl__tags_lower(tsl__tags *t, tsl__exprs *x, const tsl__tag *root,
                           const tsl_limits *limits, tsl__tagged **out);
 /* The capture that a rule's expression bears, or NULL. */
 const tsl__capture *tsl__capture_of(const tsl__exprs *x, tsl__expr rule);
+static inline const tsl__capture *tsl__capture_at(const tsl__captures *m, uint32_t number) {
+  return tsl__pool_at_of(&m->at, number, sizeof(tsl__capture));
+}
 
 /* ---- marks.c --------------------------------------------------------------------------------- */
 /* Captures of a grammar that is no tree of formats. */

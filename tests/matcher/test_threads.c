@@ -6,6 +6,7 @@
  *             somebody else
  *   crowd     threads that follow different texts through one fresh grammar see the masks of a
  *             grammar of their own
+ *   answers   threads read answers while other trees are compiled over the same tables
  *   background  results, cancelling, deadlines, the queue, freeing early
  *
  * ./dev test runs it plain, under ASan and UBSan, and under ThreadSanitizer.
@@ -303,6 +304,51 @@ typedef struct waiter {
   tsl_status status;
 } waiter;
 
+#define READERS 2u
+
+typedef struct reading {
+  tsl_grammar *g;
+  _Atomic(bool) stop;
+} reading;
+
+static void *read_answers(void *arg) {
+  static const char answer[] = "<0>ab</t>";
+  reading *r = arg;
+  for (int n = 0; n < 20 || !r->stop; n++) {
+    tsl_parser *p = NULL;
+    CHECK(tsl_parser_new(r->g, NULL, &p) == TSL_OK);
+    for (const char *c = answer; *c; c++) CHECK(tsl_parser_text(p, c, 1) == TSL_OK);
+    CHECK(tsl_parser_finish(p) == TSL_OK && strstr(tsl_parser_json(p), "\"ab\""));
+    tsl_parser_free(p);
+  }
+  return NULL;
+}
+
+/* Few trees each time: what all trees keep together grows most at first. */
+static void answers(void) {
+  static const char tree[] =
+      "{\"type\":\"structural_tag\",\"format\":{\"type\":\"tag\",\"begin\":\"<%d>\",\"content\":"
+      "{\"type\":\"regex\",\"pattern\":\"[ab]*\"},\"end\":\"</t>\"}}";
+  char text[sizeof tree + 10];
+  for (int round = 0; round < 15; round++) {
+    reading r = {.g = NULL};
+    pthread_t thread[READERS];
+    snprintf(text, sizeof text, tree, 0);
+    CHECK(tsl_grammar_tags(vocab, text, strlen(text), NULL, NULL, &r.g, NULL) == TSL_OK);
+    for (unsigned i = 0; i < READERS; i++)
+      CHECK(!pthread_create(&thread[i], NULL, read_answers, &r));
+    for (int n = 1; n < 40; n++) {
+      tsl_grammar *g = NULL;
+      snprintf(text, sizeof text, tree, n);
+      CHECK(tsl_grammar_tags_over(r.g, text, strlen(text), NULL, NULL, &g, NULL) == TSL_OK);
+      tsl_grammar_release(g);
+    }
+    r.stop = true;
+    for (unsigned i = 0; i < READERS; i++) pthread_join(thread[i], NULL);
+    tsl_grammar_release(r.g);
+  }
+}
+
 static void *ask_mask(void *arg) {
   waiter *w = arg;
   uint32_t *mask = malloc(words * 4);
@@ -513,6 +559,7 @@ int main(void) {
   RUN(failing_rows, "a row that fails stops no other");
   RUN(no_lock, "what was seen before takes no lock");
   RUN(crowd, "one grammar, many threads");
+  RUN(answers, "answers are read while others compile over the tables");
   RUN(deadlines, "work ends in time");
   RUN(background, "compiles on other threads");
   tsl_vocab_release(vocab);
