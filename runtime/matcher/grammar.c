@@ -70,8 +70,8 @@ static void free_grammar(tsl_grammar *g) {
   tsl_allocator a = g->alloc;
   if (g->whole == g) {
     if (g->report_size) tsl__free(&a, (char *)(uintptr_t)atomic_load(&g->report), g->report_size);
+    tsl__editions_free(g); /* these go by the door */
     tsl__views_free(g);
-    tsl__editions_free(g);
   } else {
     vocab = NULL; /* the whole grammar's */
   }

@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static unsigned long tsl_test_passed, tsl_test_failed, tsl_test_skipped;
+/* Threads check as well. */
+static _Atomic(unsigned long) tsl_test_passed, tsl_test_failed, tsl_test_skipped;
 
 #define CHECK(cond)                                                      \
   do {                                                                   \
