@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/commands/tools_read.h"
 #include "cli/common.h"
 #include "cli/json_out.h"
 #include "cli/os.h"
@@ -21,7 +22,7 @@ typedef struct settings {
   const char *preset, *tools, *choice, *parse, *vocab, *vocab_cache, *tags, *jinja;
   int parallel;
   tsl_thinking thinking;
-  bool list, compile, stream, null, masks, strict, lenient;
+  bool list, compile, stream, null, masks, strict, lenient, tokens;
   uint64_t generate, seed, max_thinking, budget;
   tsl_schema_options schema;
   const char *nudge[NUDGES_MAX];
@@ -49,6 +50,7 @@ SET(stream, stream, true, true)
 SET(null, null, true, true)
 SET(masks, masks, true, true)
 SET(strict, strict, true, true)
+SET(tokens, tokens, true, true)
 SET(lenient, lenient, true, true)
 #undef SET
 
@@ -121,6 +123,8 @@ static const cli_option table[] = {
     {"--parse", "F", "read an answer back: writes its text, thinking and calls as JSON", set_parse},
     {"--stream", NULL, "with --parse: read byte by byte, and write each part as it becomes certain",
      set_stream},
+    {"--tokens", NULL,
+     "with --parse: encode the answer with --vocab first, and read it token by token", set_tokens},
     {"--strict", NULL,
      "with --parse: read what the mask allows and nothing else (default: an answer that does not "
      "match is read once more, leniently)",
@@ -314,99 +318,11 @@ static int time_compile(job *j) {
 
 /* ---- parsing --------------------------------------------------------------------------------- */
 
-static void print_part(const tsl_part *part) {
-  static const char *const kinds[] = {"text",     "reasoning", "call",     "id",     "arguments",
-                                      "call_end", "tag",       "tag_text", "tag_end"};
-  printf("{\"part\": \"%s\", \"call\": %u, \"text\": ", kinds[part->kind], part->call);
-  json_out_string(part->text, part->length);
-  puts("}");
-}
-
-static void print_parts(tsl_parser *p) {
-  tsl_part part;
-  while (tsl_parser_next(p, &part)) print_part(&part);
-}
-
-/* An answer out of the format, as unconstrained models write it. False: there is no call in it. */
-static bool read_leniently(job *j, const cli_text *text) {
-  tsl_tools_options options = j->options;
-  tsl_grammar *g = NULL;
-  tsl_parser *p = NULL;
-  options.lenient = true;
-  bool fine = tsl_grammar_tools(j->vocab, j->request.at, j->request.length, &options, NULL, &g,
-                                NULL) == TSL_OK &&
-              tsl_parser_new(g, NULL, &p) == TSL_OK &&
-              tsl_parser_text(p, text->at, text->length) == TSL_OK &&
-              tsl_parser_finish(p) == TSL_OK;
-  const char *json = fine ? tsl_parser_json(p) : NULL;
-  fine = json && strstr(json, "\", \"calls\": [{"); /* quotes in texts have a backslash */
-  if (fine) puts(json);
-  tsl_parser_free(p);
-  tsl_grammar_release(g);
-  return fine;
-}
-
-static bool matches(tsl_parser *p, const cli_text *text) {
-  bool fine =
-      tsl_parser_text(p, text->at, text->length) == TSL_OK && tsl_parser_finish(p) == TSL_OK;
-  tsl_parser_reset(p);
-  return fine;
-}
-
-static int read_back(tsl_parser *p, const cli_text *text, bool stream) {
-  tsl_status status = TSL_OK;
-  size_t step = stream ? 1 : text->length, at = 0;
-  for (; at < text->length && status == TSL_OK; at += step) {
-    status = tsl_parser_text(p, text->at + at, step);
-    if (stream) print_parts(p);
-  }
-  if (status == TSL_REJECTED && !stream) { /* where? */
-    for (at = 0; at < text->length && tsl_parser_text(p, text->at + at, 1) == TSL_OK; at++)
-      continue;
-    at += 1;
-  }
-  if (status == TSL_REJECTED)
-    cli_complain("the answer does not match from byte %zu on", at - 1);
-  else if (status == TSL_OK && (status = tsl_parser_finish(p)) == TSL_REJECTED)
-    cli_complain("the answer is not complete");
-  if (stream)
-    print_parts(p);
-  else
-    puts(tsl_parser_json(p));
-  return status == TSL_OK         ? CLI_OK
-         : status == TSL_REJECTED ? CLI_NO
-                                  : cli_complain("tools: %s", tsl_status_name(status));
-}
-
-static int read_all(tsl_parser *p, const cli_text *text) {
-  int code = CLI_OK;
-  for (size_t from = 0, to; from < text->length && !cli_output_failed(); from = to + 1) {
-    for (to = from; to < text->length && text->at[to]; to++) continue;
-    tsl_parser_reset(p);
-    bool whole =
-        tsl_parser_text(p, text->at + from, to - from) == TSL_OK && tsl_parser_finish(p) == TSL_OK;
-    puts(whole ? tsl_parser_json(p) : "null");
-    if (!whole) code = CLI_NO;
-  }
-  return code;
-}
-
 static int parse(job *j) {
-  cli_text text = {0};
-  tsl_parser *p = NULL;
-  if (!cli_read(j->o->parse, &text)) return CLI_BAD;
-  int code =
-      tsl_parser_new(j->grammar, NULL, &p) == TSL_OK ? CLI_OK : cli_complain("tools: no parser");
-  bool again = code == CLI_OK && !j->o->strict && !j->o->lenient && !j->o->null && !j->o->stream &&
-               !j->o->tags;
-  if (again && !matches(p, &text) && read_leniently(j, &text)) {
-    fputs("turnstile: the answer does not match; it was read leniently\n", stderr);
-  } else if (code == CLI_OK) {
-    code = j->o->null ? read_all(p, &text) : read_back(p, &text, j->o->stream);
-  }
-  tsl_parser_free(p);
-  cli_text_free(&text);
-  return code;
+  const tools_reading how = {
+      j->vocab,     j->grammar, &j->options,  &j->request,
+      j->o->stream, j->o->null, j->o->tokens, !j->o->strict && !j->o->lenient && !j->o->tags};
+  return tools_read(&how, j->o->parse);
 }
 
 /* ---- generating ------------------------------------------------------------------------------ */
@@ -674,8 +590,9 @@ static int run(int argc, char **argv) {
            (o.preset || o.tools || o.choice || o.parallel || o.thinking || o.max_thinking))
     code = cli_complain("tools: --tags stands without --preset, --tools, --tool-choice, "
                         "--parallel, --no-parallel, --thinking and --max-thinking");
-  else if ((o.null || o.stream || o.strict || o.lenient) && !o.parse)
-    code = cli_complain("tools: --stream, --null, --strict and --lenient go with --parse");
+  else if ((o.null || o.stream || o.strict || o.lenient || o.tokens) && !o.parse)
+    code =
+        cli_complain("tools: --stream, --null, --tokens, --strict and --lenient go with --parse");
   else if (o.lenient && (o.strict || o.tags))
     code = cli_complain("tools: --lenient does not go with --strict or --tags");
   else if ((o.masks || o.nudge_count) && !o.generate)
