@@ -88,7 +88,7 @@ def parse(tool, text, *more):
 def longest_accepted(tool, before, piece):
     """How many characters of the piece the grammar takes."""
     for n in range(len(piece), 0, -1):
-        _, _, error = parse(tool, before + piece[:n])
+        _, _, error = parse(tool, before + piece[:n], "--strict")
         if "does not match" not in error:
             return n
     return 0

@@ -100,17 +100,17 @@ static const char *const presets[] = {
     "in\":\"<tool_call>{name}\\n\",\"style\":\"glm_xml\",\"end\":\"</tool_call>\"},{\"begin\":\"<tool_call>{name}\",\"style\":\"glm_xml\",\"end\":["
     "\"</tool_call>\",\"\\n</tool_call>\"]}]}",
     "gpt-oss\0"
-    "{\"name\":\"gpt-oss\",\"thinking\":null,\"exclude\":[],\"separator\":\"\",\"calls\":[{\"begin\":\"<|channel|>commentary to=functions.{nam"
-    "e}\",\"then\":[\"<|message|>\",\"<|constrain|>json<|message|>\",\" <|constrain|>json<|message|>\",\" json<|message|>\"],\"style\":\"js"
-    "on\",\"end\":\"<|call|>\"},{\"begin\":\"<|channel|>analysis to=functions.{name}\",\"then\":[\"<|message|>\",\"<|constrain|>json<|messa"
-    "ge|>\",\" <|constrain|>json<|message|>\",\" json<|message|>\"],\"style\":\"json\",\"end\":\"<|call|>\"},{\"begin\":\" to=functions.{name"
-    "}<|channel|>commentary\",\"then\":[\"<|message|>\",\"<|constrain|>json<|message|>\",\" <|constrain|>json<|message|>\",\" json<|mes"
-    "sage|>\"],\"style\":\"json\",\"end\":\"<|call|>\"},{\"begin\":\" to=functions.{name}<|channel|>analysis\",\"then\":[\"<|message|>\",\"<|co"
-    "nstrain|>json<|message|>\",\" <|constrain|>json<|message|>\",\" json<|message|>\"],\"style\":\"json\",\"end\":\"<|call|>\"}],\"message"
-    "s\":[{\"as\":\"reasoning\",\"begin\":\"<|channel|>analysis<|message|>\",\"end\":[\"<|end|>\"]},{\"as\":\"text\",\"begin\":\"<|channel|>comme"
-    "ntary<|message|>\",\"end\":[\"<|end|>\"]},{\"as\":\"text\",\"begin\":[\"<|channel|>final<|message|>\",\"<|channel|>final<|constrain|>j"
-    "son<|message|>\",\"<|channel|>final <|constrain|>json<|message|>\",\"<|channel|>final json<|message|>\"],\"end\":[\"<|end|>\",\"<|"
-    "return|>\"]}],\"message_separator\":\"<|start|>assistant\"}",
+    "{\"name\":\"gpt-oss\",\"thinking\":null,\"exclude\":[\"<|channel|>\",\"<|message|>\",\"<|start|>\"],\"separator\":\"\",\"calls\":[{\"begin\":\""
+    "<|channel|>commentary to=functions.{name}\",\"then\":[\"<|message|>\",\"<|constrain|>json<|message|>\",\" <|constrain|>json<|mes"
+    "sage|>\",\" json<|message|>\"],\"style\":\"json\",\"end\":\"<|call|>\"},{\"begin\":\"<|channel|>analysis to=functions.{name}\",\"then\":["
+    "\"<|message|>\",\"<|constrain|>json<|message|>\",\" <|constrain|>json<|message|>\",\" json<|message|>\"],\"style\":\"json\",\"end\":\"<"
+    "|call|>\"},{\"begin\":\" to=functions.{name}<|channel|>commentary\",\"then\":[\"<|message|>\",\"<|constrain|>json<|message|>\",\" <|"
+    "constrain|>json<|message|>\",\" json<|message|>\"],\"style\":\"json\",\"end\":\"<|call|>\"},{\"begin\":\" to=functions.{name}<|channel"
+    "|>analysis\",\"then\":[\"<|message|>\",\"<|constrain|>json<|message|>\",\" <|constrain|>json<|message|>\",\" json<|message|>\"],\"st"
+    "yle\":\"json\",\"end\":\"<|call|>\"}],\"messages\":[{\"as\":\"reasoning\",\"begin\":\"<|channel|>analysis<|message|>\",\"end\":[\"<|end|>\"]}"
+    ",{\"as\":\"text\",\"begin\":\"<|channel|>commentary<|message|>\",\"end\":[\"<|end|>\"]},{\"as\":\"text\",\"begin\":[\"<|channel|>final<|mes"
+    "sage|>\",\"<|channel|>final<|constrain|>json<|message|>\",\"<|channel|>final <|constrain|>json<|message|>\",\"<|channel|>final"
+    " json<|message|>\"],\"end\":[\"<|end|>\",\"<|return|>\"]}],\"message_separator\":\"<|start|>assistant\"}",
     "granite-20b\0"
     "{\"name\":\"granite-20b\",\"thinking\":null,\"exclude\":[],\"trigger\":\"<function_call>\",\"separator\":\"\\n\",\"gaps\":{\"before\":[\"\\n\"],"
     "\"between\":[\"\\n\"]},\"calls\":[{\"begin\":\"<function_call> {\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
@@ -136,11 +136,11 @@ static const char *const presets[] = {
     ",\"end\":\"</answer>\"}],\"section\":{\"begin\":\"<tool_calls>[\",\"separator\":\", \",\"end\":\"]</tool_calls>\"},\"gaps\":{\"before\":[\"\\n\"]"
     "},\"calls\":[{\"begin\":\"{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"end\":\"}\"}]}",
     "inkling\0"
-    "{\"name\":\"inkling\",\"thinking\":null,\"exclude\":[],\"separator\":\"\",\"calls\":[{\"begin\":\"{name}<|content_invoke_tool_json|>{\\\"na"
-    "me\\\":\\\"{name}\\\",\\\"args\\\":\",\"style\":\"json\",\"end\":\"}<|end_message|>\"},{\"begin\":\"{name}<|content_invoke_tool_json|>{\\\"name\\"
-    "\": \\\"{name}\\\", \\\"args\\\": \",\"style\":\"json\",\"end\":\"}<|end_message|>\"}],\"messages\":[{\"as\":\"reasoning\",\"begin\":\"<|content_th"
-    "inking|>\",\"end\":[\"<|end_message|>\"]},{\"as\":\"text\",\"begin\":\"<|content_text|>\",\"end\":[\"<|end_message|>\"]}],\"message_separa"
-    "tor\":\"<|message_model|>\"}",
+    "{\"name\":\"inkling\",\"thinking\":null,\"exclude\":[\"<|message_model|>\",\"<|content_\"],\"separator\":\"\",\"calls\":[{\"begin\":\"{name}<"
+    "|content_invoke_tool_json|>{\\\"name\\\":\\\"{name}\\\",\\\"args\\\":\",\"style\":\"json\",\"end\":\"}<|end_message|>\"},{\"begin\":\"{name}<|co"
+    "ntent_invoke_tool_json|>{\\\"name\\\": \\\"{name}\\\", \\\"args\\\": \",\"style\":\"json\",\"end\":\"}<|end_message|>\"}],\"messages\":[{\"as\":\""
+    "reasoning\",\"begin\":\"<|content_thinking|>\",\"end\":[\"<|end_message|>\"]},{\"as\":\"text\",\"begin\":\"<|content_text|>\",\"end\":[\"<|e"
+    "nd_message|>\"]}],\"message_separator\":\"<|message_model|>\"}",
     "internlm\0"
     "{\"name\":\"internlm\",\"thinking\":null,\"exclude\":[],\"trigger\":\"<|action_start|>\",\"separator\":\"\",\"gaps\":{\"before\":[\"\\n\"],\"aft"
     "er\":[\"\\n\"]},\"calls\":[{\"begin\":\"<|action_start|><|plugin|>\\n{\\\"name\\\": \\\"{name}\\\", \\\"parameters\\\": \",\"style\":\"json\",\"end\""
@@ -222,11 +222,11 @@ static const char *const presets[] = {
     "nd\":\"]\"},\"calls\":[{\"begin\":\"{\\\"name\\\": \\\"{name}\\\", \\\"arguments\\\": \",\"style\":\"json\",\"behind\":{\"begin\":\", \\\"id\\\": \\\"\",\"id\""
     ":\"[A-Za-z0-9]{9}\",\"end\":\"\\\"\"},\"end\":\"}\"}]}",
     "muse-glimmer\0"
-    "{\"name\":\"muse-glimmer\",\"thinking\":null,\"exclude\":[],\"separator\":\"\",\"calls\":[{\"begin\":\" to={name}<|message|><atem:functio"
-    "n_calls>\\n<atem:invoke name=\\\"{name}\\\">\\n\",\"style\":\"atem_xml\",\"end\":[\"</atem:invoke>\\n</atem:function_calls><|eom|>\",\"</"
-    "atem:invoke>\\n</atem:function_calls><|eot|>\"]}],\"messages\":[{\"as\":\"reasoning\",\"begin\":\" to=self<|message|>\",\"end\":[\"<|eo"
-    "m|>\"]},{\"as\":\"text\",\"begin\":[\" to=user<|message|>\",\"<|message|>\"],\"end\":[\"<|eot|>\",\"<|eom|>\"]}],\"message_separator\":\"<|s"
-    "tart|>assistant\"}",
+    "{\"name\":\"muse-glimmer\",\"thinking\":null,\"exclude\":[\"<|message|>\",\"<|start|>\"],\"separator\":\"\",\"calls\":[{\"begin\":\" to={name"
+    "}<|message|><atem:function_calls>\\n<atem:invoke name=\\\"{name}\\\">\\n\",\"style\":\"atem_xml\",\"end\":[\"</atem:invoke>\\n</atem:fu"
+    "nction_calls><|eom|>\",\"</atem:invoke>\\n</atem:function_calls><|eot|>\"]}],\"messages\":[{\"as\":\"reasoning\",\"begin\":\" to=self"
+    "<|message|>\",\"end\":[\"<|eom|>\"]},{\"as\":\"text\",\"begin\":[\" to=user<|message|>\",\"<|message|>\"],\"end\":[\"<|eot|>\",\"<|eom|>\"]}]"
+    ",\"message_separator\":\"<|start|>assistant\"}",
     "nemotron-nano-v2\0"
     "{\"name\":\"nemotron-nano-v2\",\"thinking\":{\"begin\":\"<think>\",\"end\":\"</think>\",\"after\":[\"\\n\\n\",\"\\n\",\"\"],\"prefilled\":\"maybe\"},"
     "\"exclude\":[\"<think>\",\"</think>\"],\"section\":{\"begin\":\"<TOOLCALL>[\",\"separator\":\", \",\"end\":\"]</TOOLCALL>\"},\"gaps\":{\"before"

@@ -19,7 +19,7 @@ grammar, must hold calls that are valid.
 
 TSL_TOOLS_ANSWERS sets how many answers each combination draws (default 2). With --all N all
 presets draw N answers in each of three choices, three ways of thinking and two vocabularies, and no
-markup of the preset may stand in their content; --seed S is the first seed.
+markup of the preset may stand in their content; --seed S is the first seed, --only NAME one preset.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -304,22 +304,24 @@ def round_trip():
 
 
 def markup(preset):
-    """Texts that no content has. What has no letter, such as "]", prose may have."""
+    """Texts that no content has. Prose may have what has no letter ("]"), or is a word ("all")."""
     section, thinking = preset.get("section") or {}, preset.get("thinking") or {}
     found = [listed(preset.get("exclude") or []), listed(preset.get("trigger") or [])]
     found += [listed(form[key]) for form in (section, thinking) for key in ("begin", "end") if form]
     found += [[text["begin"], text["end"]] for text in listed(preset.get("text") or [])]
     found += [listed(message["begin"]) for message in preset.get("messages", [])]
-    return {text for texts in found for text in texts if any(map(str.isalpha, text))}
+    every = {text for texts in found for text in texts}
+    return {text for text in every if re.search(r"[^\W\d]", text) and re.search(r"[^\w\s]", text)}
 
 
-def every_choice(answers, seed):
+def every_choice(answers, seed, only):
     """All presets, choices and ways of thinking, with two vocabularies, in the order of a seed, so
     that a run that is stopped has seen a bit of everything.
     """
     request = CASES / "chat_completions.json"
     schemas = schemas_of(json.loads(request.read_text(encoding="utf-8")))
     presets = [json.loads(path.read_text(encoding="utf-8")) for path in PRESETS]
+    presets = [preset for preset in presets if only in (None, preset["name"])]
     rounds = [
         (preset, file, choice, thinking)
         for preset in presets
@@ -671,9 +673,10 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--all", type=int, metavar="N", help="answers of each combination")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", metavar="NAME", help="with --all: one preset")
     options = parser.parse_args()
     if options.all:
-        every_choice(options.all, options.seed)
+        every_choice(options.all, options.seed, options.only)
         print(f"{passed} passed, {failed} failed, {skipped} skipped")
         return 1 if failed or not passed else 0
     with tempfile.TemporaryDirectory() as name:
