@@ -44,8 +44,11 @@ typedef struct tsl__json {
   /* array, object: a member in it, at any depth, may name a schema, a string "id", "$id", "$anchor"
    * or "$dynamicAnchor"; so that those who look for such need not look everywhere */
   uint32_t names : 1;
-  uint32_t user : 28; /* for the owner of the tree; 0 after parsing */
+  uint32_t repeated : 1; /* of a member: others of its key stood before it, and are gone */
+  uint32_t user : 27;    /* for the owner of the tree; 0 after parsing */
 } tsl__json;
+
+#define TSL__JSON_USER_MAX ((1u << 27) - 1)
 
 /* How deep a text may be that is followed by recursion: what the caller's limits say (0: the
  * default), but no deeper than is safe in 8 MiB of stack. */

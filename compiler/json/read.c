@@ -82,6 +82,7 @@ static inline tsl__json *push(reader *r, unsigned kind, const char *from) {
   node->end = 0;
   node->kind = kind & 7u;
   node->names = 0;
+  node->repeated = 0;
   node->user = 0;
   r->key = (tsl__string){NULL, 0};
   return node;
@@ -91,6 +92,7 @@ static inline tsl__json *push(reader *r, unsigned kind, const char *from) {
 static bool merge(tsl__json *onto, const tsl__json *from) {
   if (!tsl__json_same_key(onto, from)) return false;
   *onto = *from;
+  onto->repeated = 1;
   return true;
 }
 

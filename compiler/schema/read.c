@@ -55,12 +55,12 @@ sid tsl__schema_node(struct schema *s, tsl__json *at, uint32_t resource, uint32_
   n->resource = resource;
   n->scope = scope;
   n->types = n->possible = T_ALL;
-  if (id >= 1u << 28)
-    return tsl__schema_fail(s, TSL_ERR_LIMIT, at, "more than 2^28 subschemas"), SID_FALSE;
+  if (id > TSL__JSON_USER_MAX)
+    return tsl__schema_fail(s, TSL_ERR_LIMIT, at, "more than 2^27 subschemas"), SID_FALSE;
   if (!tsl__vec_push(s->alloc, &s->nodes, n))
     return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), SID_FALSE;
   if (!scope)
-    at->user = id & ((1u << 28) - 1);
+    at->user = id & TSL__JSON_USER_MAX;
   else
     tsl__table_add(s, &s->scoped, scoped_hash(at, scope), id);
   return id;
@@ -610,7 +610,7 @@ sid tsl__schema_const(struct schema *s, tsl__json *value) {
   if (!ok) return SID_FALSE;
   sid id = tsl__schema_node(s, schema, s->modern, 0);
   if (!tsl__schema_read(s)) return SID_FALSE; /* half read, it must not be found again */
-  value->user = id & ((1u << 28) - 1);
+  value->user = id & TSL__JSON_USER_MAX;
   return id;
 }
 

@@ -71,8 +71,7 @@ static void drop_thinking(tsl_parser *p, size_t to) {
   if (!stands_behind(p, TSL__BEHIND_THINKING)) return;
   for (uint32_t i = 0; i < texts->n; i++) {
     const tsl__string s = texts->at[i];
-    if (s.length > best && s.length <= to - p->reported_to &&
-        !memcmp(waiting(p), s.at, s.length))
+    if (s.length > best && s.length <= to - p->reported_to && !memcmp(waiting(p), s.at, s.length))
       best = s.length;
   }
   p->reported_to += best;
@@ -102,8 +101,8 @@ size_t tsl__gaps_before(tsl_parser *p, size_t to, bool call) {
   drop_thinking(p, to);
   size_t n = to - p->reported_to;
   if (!call) return to;
-  if (stands_behind(p, TSL__BEHIND_CALL) && (is_one(&g->between, waiting(p), n) ||
-                                             is_blank(g, waiting(p), n)))
+  if (stands_behind(p, TSL__BEHIND_CALL) &&
+      (is_one(&g->between, waiting(p), n) || is_blank(g, waiting(p), n)))
     return p->reported_to;
   for (uint32_t i = 0; i < g->before.n; i++) {
     const tsl__string s = g->before.at[i];

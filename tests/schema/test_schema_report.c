@@ -324,6 +324,13 @@ static void test_warnings(void) {
   warned(INNER, NULL);
   warned("{\"properties\":{\"schema\":" INNER ",\"parameters\":{}},\"title\":\"t\"}", NULL);
   warned("{\"description\":\"anything\"}", NULL);
+  warned("{\"type\":\"string\",\"type\":\"number\"}", "\"/type\",\"keyword\":\"type\","
+                                                      "\"status\":\"enforced\",\"reason\":"
+                                                      "\"given more than once");
+  warned("{\"properties\":{\"a\":{},\"a\":false}}", "\"/properties/a\",");
+  warned("{\"x\":1,\"x\":2}", "\"/x\",\"keyword\":\"x\",\"status\":\"no effect\"");
+  warned("{\"const\":{\"k\":[{\"m\":1,\"m\":2}]}}", "\"/const/k/0/m\"");
+  warned("{\"properties\":{\"a\":{},\"b\":{\"a\":1}}}", NULL);
 }
 
 int main(void) {

@@ -11,7 +11,7 @@
 
 typedef struct core_sampler {
   PyObject_HEAD tsl_sampler *sampler;
-  PyObject *matcher; /* whose structure penalties spare; owned; NULL: none */
+  PyObject *matcher;                /* whose structure penalties spare; owned; NULL: none */
   double temperature, top_p, min_p; /* for repr() */
   unsigned long long seed;
   unsigned top_k;

@@ -146,7 +146,7 @@ static void reach(struct report *r, sid id) {
   if (id <= SID_FALSE || id == UINT32_MAX || id >= r->s->nodes.n || r->marks[id] & REACHED) return;
   struct node *n = r->s->nodes.at[id];
   /* reached in dynamic scopes only: one of its nodes stands for all */
-  if (!n->at->user) n->at->user = id & ((1u << 28) - 1);
+  if (!n->at->user) n->at->user = id & TSL__JSON_USER_MAX;
   r->marks[id] |= REACHED;
   r->marks[n->at->user] |= LISTED;
   if (!tsl__vec_push(r->s->alloc, &r->reached, id)) r->failed = true;
@@ -203,17 +203,25 @@ static bool replaced(struct report *r, const struct node *n, const tsl__json *ke
   return true;
 }
 
+/* A member whose name stood before in its object: a mistake, as one of the two is lost. */
+static bool repeated(struct report *r, const tsl__json *member, bool enforced) {
+  if (!member->repeated) return false;
+  entry(r, member, "given more than once: the last one counts", enforced, true);
+  return true;
+}
+
 static void entries(struct report *r, const tsl__json *at) {
   const struct node *n = tsl__node_of(r->s, at->user);
   for (uint32_t i = 0; i < at->length; i++) {
     enum keyword k = tsl__schema_keyword(at->items[i].key, at->items[i].key_length);
     if (k == KW_COUNT) {
-      unknown(r, at, &at->items[i]);
+      if (!repeated(r, &at->items[i], false)) unknown(r, at, &at->items[i]);
       continue;
     }
     const char *why = reason(r, n, &at->items[i], k);
     bool done = !why && ((k == KW_REQUIRED && misplaced(r, n, &at->items[i])) ||
-                         (k == KW_DEPENDENCIES && replaced(r, n, &at->items[i])));
+                         (k == KW_DEPENDENCIES && replaced(r, n, &at->items[i])) ||
+                         repeated(r, &at->items[i], true));
     if (!done) entry(r, &at->items[i], why, !why, false);
   }
 }
@@ -221,9 +229,11 @@ static void entries(struct report *r, const tsl__json *at) {
 /* Recursion is as deep as the text, which max_depth bounds. */
 static void visit(struct report *r, const tsl__json *at) {
   size_t length = r->pointer.n;
-  if (at->kind == TSL__JSON_OBJECT && at->user && r->marks[at->user] & LISTED) entries(r, at);
+  const bool listed = at->kind == TSL__JSON_OBJECT && at->user && r->marks[at->user] & LISTED;
+  if (listed) entries(r, at);
   for (uint32_t i = 0; i < at->length && !r->failed; i++) {
     const tsl__json *v = &at->items[i];
+    if (!listed && at->kind == TSL__JSON_OBJECT) repeated(r, v, true);
     if (v->kind < TSL__JSON_ARRAY || v->kind == TSL__JSON_GRAMMAR) continue;
     if (at->kind == TSL__JSON_OBJECT)
       push(r, v->key, v->key_length);
