@@ -5,8 +5,8 @@
  * the number of keywords below k in the mask. Of {"type": "string", "maxLength": 3} the mask has
  * the bits of TYPE and MAX_LENGTH, and values[1] is that of maxLength, with the count 3.
  *
- * Nodes 0 and 1 are the schemas `true` and `false`. Nodes never move and are never changed once
- * they are read, but for their memos.
+ * Nodes 0 and 1 are the schemas `true` and `false`. Nodes never move. Once all are read, cycles are
+ * cut (cycles.c), and from then on nothing but their memos changes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -153,6 +153,9 @@ static inline bool tsl__node_requires(const struct node *n, const char *key, uin
 }
 /* Find `possible` from the keywords. */
 void tsl__node_limit_types(struct node *node);
+/* cycles.c: references that lead back to where they began, for the same value, are cut where that
+ * makes no difference. False: a cycle is left, or some other failure. */
+bool tsl__schema_acyclic(struct schema *s);
 /* A schema for exactly this array or object. */
 sid tsl__schema_const(struct schema *s, tsl__json *value);
 /* The same for any value. */

@@ -209,85 +209,6 @@ static void destroy(void *ctx) {
   tsl__free(s->alloc, s, sizeof *s);
 }
 
-/* ---- cycles ---------------------------------------------------------------------------------- */
-
-struct step {
-  sid s;
-  uint32_t keyword, child;
-  uint32_t height; /* of what has been seen below: subschemas of one value inside one another */
-};
-
-/* The next subschema of the same value, or UINT32_MAX. */
-static sid next_in_place(const struct schema *s, struct step *at) {
-  const struct node *n = tsl__node_of(s, at->s);
-  if (!(n->mask & tsl__keyword_sets.in_place)) return UINT32_MAX;
-  for (; at->keyword < KW_COUNT; at->keyword++, at->child = 0) {
-    enum keyword k = (enum keyword)at->keyword;
-    if (!(tsl__keyword_sets.in_place >> k & 1) || !tsl__has(n, k)) continue;
-    const struct keyword_value *v = tsl__keyword(n, k);
-    /* says nothing */
-    if ((k == KW_THEN || k == KW_ELSE) && !tsl__has(n, KW_IF)) continue;
-    while (at->child < v->count) {
-      sid c = v->children[at->child++];
-      if (c != UINT32_MAX) return c;
-    }
-  }
-  return UINT32_MAX;
-}
-
-enum { WHITE, GREY, BLACK };
-
-/* Depth first with a stack of its own; a grey node that is met again is a cycle. */
-static void follow(struct schema *s, sid from, uint8_t *colour, uint32_t *heights,
-                   struct step *stack) {
-  size_t n = 0;
-  stack[n++] = (struct step){.s = from};
-  colour[from] = GREY;
-  while (n) {
-    struct step *top = &stack[n - 1];
-    sid c = next_in_place(s, top);
-    if (c == UINT32_MAX) {
-      colour[top->s] = BLACK;
-      heights[top->s] = top->height + 1;
-      if (top->height > TSL__SCHEMA_DEPTH) {
-        tsl__schema_fail(s, TSL_ERR_LIMIT, tsl__node_of(s, top->s)->at,
-                         "more than %u references and combinations inside one another",
-                         TSL__SCHEMA_DEPTH);
-        return;
-      }
-      if (--n && heights[top->s] > top[-1].height) top[-1].height = heights[top->s];
-    } else if (colour[c] == BLACK) {
-      if (heights[c] > top->height) top->height = heights[c];
-    } else if (colour[c] == GREY) {
-      tsl__schema_fail(s, TSL_ERR_SCHEMA, tsl__node_of(s, c)->at,
-                       "the schema refers to itself without going through a property or an item");
-      return;
-    } else {
-      colour[c] = GREY;
-      stack[n++] = (struct step){.s = c};
-    }
-  }
-}
-
-/* Without references nothing can be cyclic, as the text is a tree. */
-static bool acyclic(struct schema *s) {
-  const uint64_t references = OF(REF) | OF(DYNAMIC_REF) | OF(RECURSIVE_REF);
-  for (size_t i = 0; i < s->nodes.n; i++) s->keywords |= s->nodes.at[i]->mask;
-  s->refers = s->keywords & references;
-  if (!s->refers) return true;
-  uint8_t *colour = tsl__alloc_zero(s->alloc, s->nodes.n);
-  uint32_t *heights = tsl__alloc(s->alloc, s->nodes.n * sizeof *heights);
-  struct step *stack = tsl__alloc(s->alloc, s->nodes.n * sizeof *stack);
-  if (!colour || !heights || !stack) tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
-  for (size_t i = 0; i < s->nodes.n && s->status == TSL_OK; i++)
-    if (colour[i] == WHITE && s->nodes.at[i]->mask & tsl__keyword_sets.in_place)
-      follow(s, (sid)i, colour, heights, stack);
-  tsl__free(s->alloc, stack, s->nodes.n * sizeof *stack);
-  tsl__free(s->alloc, heights, s->nodes.n * sizeof *heights);
-  tsl__free(s->alloc, colour, s->nodes.n);
-  return tsl__schema_ok(s);
-}
-
 /* ---- the passes ------------------------------------------------------------------------------ */
 
 /* Nodes 0 and 1 are true and false, goals 0 and 1 likewise. */
@@ -382,7 +303,7 @@ static bool run(struct schema *s, struct tsl__schema_result *out) {
   uint32_t resource = tsl__schema_resource_of(s, s->root, 0);
   sid root = s->root_node =
       tsl__schema_node(s, s->root, resource, tsl__schema_enter(s, 0, resource));
-  if (!tsl__schema_read(s) || !acyclic(s)) return false;
+  if (!tsl__schema_read(s) || !tsl__schema_acyclic(s)) return false;
   tsl__schema_forget_patterns(s);
   tsl__schema_forget_references(s);
   lit l = POS(root);
