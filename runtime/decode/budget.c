@@ -95,13 +95,13 @@ static tsl_status carry_back(const tsl_budget *b, const tsl_matcher *m, question
   return TSL_OK;
 }
 
-/* Plans from here on are those of the matcher's tables. */
-static void plan_anew(tsl_budget *b, const tsl_matcher *m) {
+/* Plans from here on are those of the grammar's tables. */
+static void plan_anew(tsl_budget *b, tsl_grammar *g) {
   tsl_allocator a = b->planner.alloc;
   tsl__pool_free(&b->worsts, &a);
   tsl__index_free(&b->worst_index, &a);
   tsl__planner_free(&b->planner);
-  tsl__planner_init(&b->planner, m->grammar, &a);
+  tsl__planner_init(&b->planner, g, &a);
 }
 
 /* The same text in the newest edition, where that of a matcher is left. */
@@ -114,14 +114,8 @@ static tsl_status go_along(const tsl_matcher **m, question *a) {
   return TSL_OK;
 }
 
-/* *m becomes the matcher to ask about; `answered` ends it, also on failure. */
-static tsl_status ask_about(tsl_budget *b, const tsl_matcher **m, question *a) {
-  a->like = NULL;
-  if (b->planner.grammar == (*m)->grammar && !tsl__is_left(b->planner.grammar->tables->first))
-    return TSL_OK;
-  tsl_status went = go_along(m, a);
-  if (went != TSL_OK) return went;
-  if (b->planner.grammar->whole != (*m)->grammar->whole) plan_anew(b, *m);
+/* The matcher's place in the tables of the plans. */
+static tsl_status ask_there(const tsl_budget *b, const tsl_matcher **m, question *a) {
   if (b->planner.grammar == (*m)->grammar) return TSL_OK;
   tsl__grammar_lock(b->planner.grammar);
   tsl_status status = carry_back(b, *m, a), failed = tsl__grammar_unlock(b->planner.grammar);
@@ -129,9 +123,63 @@ static tsl_status ask_about(tsl_budget *b, const tsl_matcher **m, question *a) {
   return status != TSL_OK ? status : failed;
 }
 
-/* A text begins: where the tables of the plans are left by all others, plans are made anew. */
+static tsl_token own_way(tsl_budget *b, const tsl_matcher *m, uint64_t left, bool hard);
+
+/* The way that is known from where the matcher is. */
+static bool way_so_far(tsl_budget *b, const tsl_matcher *m, uint64_t left, tsl__token_list *way) {
+  question a;
+  if (ask_there(b, &m, &a) != TSL_OK) return false;
+  tsl__grammar_lock(b->planner.grammar);
+  own_way(b, m, left, true);
+  bool known = tsl__planner_way(&b->planner, m->at, left, way);
+  return tsl__grammar_unlock(b->planner.grammar) == TSL_OK && known;
+}
+
+/* Plans fill tables, and those which they have filled are left, as by matchers. Then they are made
+ * anew in the newest ones. In the middle of a text the way that is known is kept: it is what the
+ * invariant stands on, and another search may find a longer one. */
+static tsl_status renew(tsl_budget *b, const tsl_matcher *m, uint64_t left) {
+  tsl_grammar *newest = tsl__grammar_now(b->planner.grammar);
+  tsl__token_list way = {0};
+  tsl_allocator al = b->planner.alloc;
+  tsl_status status = TSL_OK;
+  if (newest->space != b->planner.grammar->space && newest->whole == m->grammar->whole) {
+    bool known = way_so_far(b, m, left, &way);
+    question a;
+    plan_anew(b, newest);
+    status = known ? ask_there(b, &m, &a) : TSL_OK;
+    if (known && status == TSL_OK) {
+      tsl__grammar_lock(newest);
+      tsl__planner_note(&b->planner, m->at, way.at, way.n);
+      status = tsl__grammar_unlock(newest);
+    }
+  }
+  tsl__vec_free(&al, &way);
+  tsl_grammar_release(newest);
+  return status;
+}
+
+static bool tables_left(const tsl_budget *b) {
+  return atomic_load_explicit(&b->planner.grammar->space->left, memory_order_relaxed);
+}
+
+/* *m becomes the matcher to ask about; `answered` ends it, also on failure. `left`: tokens that may
+ * still come. */
+static tsl_status ask_about(tsl_budget *b, const tsl_matcher **m, uint64_t left, question *a) {
+  a->like = NULL;
+  if (b->planner.grammar == (*m)->grammar && !tsl__is_left(b->planner.grammar->tables->first) &&
+      !tables_left(b))
+    return TSL_OK;
+  tsl_status status = go_along(m, a);
+  if (status != TSL_OK) return status;
+  if (b->planner.grammar->whole != (*m)->grammar->whole) plan_anew(b, (*m)->grammar);
+  if (tables_left(b)) status = renew(b, *m, left);
+  return status == TSL_OK ? ask_there(b, m, a) : status;
+}
+
+/* A text begins: where the tables of the plans are left, plans are made anew. */
 static void begin_anew(tsl_budget *b, const tsl_matcher *m) {
-  if (atomic_load_explicit(&b->planner.grammar->space->left, memory_order_relaxed)) plan_anew(b, m);
+  if (tables_left(b)) plan_anew(b, m->grammar);
 }
 
 /* How a text ends then depends on each character of an item, while tokens that leave the frames as
@@ -177,7 +225,7 @@ tsl_status tsl_budget_start(tsl_budget *b, const tsl_matcher *m, uint64_t max_to
   if (m->terminated) return TSL_OK;
   question a;
   begin_anew(b, m);
-  tsl_status status = ask_about(b, &m, &a);
+  tsl_status status = ask_about(b, &m, max_tokens, &a);
   status = status == TSL_OK ? start(b, m, max_tokens, error)
                             : tsl__fail(error, status, "%s", tsl_status_name(status));
   answered(&a);
@@ -216,7 +264,7 @@ tsl_status tsl_budget_completion(tsl_budget *b, const tsl_matcher *m, tsl_token 
   *count = 0;
   if (m->terminated) return TSL_OK;
   question a;
-  tsl_status status = ask_about(b, &m, &a);
+  tsl_status status = ask_about(b, &m, UINT64_MAX, &a);
   if (status == TSL_OK) status = completion(b, m, tokens, capacity, count);
   answered(&a);
   return status;
@@ -404,7 +452,7 @@ tsl_status tsl_budget_allows(tsl_budget *b, const tsl_matcher *m, uint64_t left,
   if (m->terminated) return TSL_REJECTED;
   if (tsl_vocab_is_eog(v, token)) return tsl_matcher_is_complete(m) ? TSL_OK : TSL_REJECTED;
   question a;
-  tsl_status status = ask_about(b, &m, &a);
+  tsl_status status = ask_about(b, &m, left, &a);
   if (status == TSL_OK) status = allows(b, m, left, token);
   answered(&a);
   return status;
@@ -484,7 +532,7 @@ tsl_status tsl_budget_mask(tsl_budget *b, const tsl_matcher *m, uint64_t left, u
     return TSL_OK;
   }
   question a;
-  tsl_status status = ask_about(b, &m, &a);
+  tsl_status status = ask_about(b, &m, left, &a);
   if (status == TSL_OK) status = write_mask(b, m, left, mask);
   answered(&a);
   return status;
@@ -540,7 +588,7 @@ tsl_status tsl_budget_wind_down(tsl_budget *b, const tsl_matcher *m, uint64_t le
   if (!ours(b, m) || !logits || !(bias >= -FLT_MAX && bias <= FLT_MAX)) return TSL_ERR_ARGUMENT;
   if (m->terminated || left > soft || left == 0) return TSL_OK;
   question a;
-  tsl_status status = ask_about(b, &m, &a);
+  tsl_status status = ask_about(b, &m, left, &a);
   if (status == TSL_OK)
     status = wind_down(b, m, bias * ((float)(soft - left + 1) / (float)soft), logits);
   answered(&a);
