@@ -125,14 +125,26 @@ static tsl_status ask_there(const tsl_budget *b, const tsl_matcher **m, question
 
 static tsl_token own_way(tsl_budget *b, const tsl_matcher *m, uint64_t left, bool hard);
 
-/* The way that is known from where the matcher is. */
+/* The way that is known from where the matcher is: step by step, as a text would take it. False:
+ * none is. */
 static bool way_so_far(tsl_budget *b, const tsl_matcher *m, uint64_t left, tsl__token_list *way) {
+  tsl_grammar *g = b->planner.grammar;
+  tsl__space *space = g->space;
   question a;
   if (ask_there(b, &m, &a) != TSL_OK) return false;
-  tsl__grammar_lock(b->planner.grammar);
-  own_way(b, m, left, true);
-  bool known = tsl__planner_way(&b->planner, m->at, left, way);
-  return tsl__grammar_unlock(b->planner.grammar) == TSL_OK && known;
+  tsl__stack at = m->at, before = 0;
+  tsl_matcher there = *m;
+  tsl__grammar_lock(g);
+  while (at && !tsl__stack_at(space, at)->complete && way->n < left) {
+    tsl_token token = own_way(b, &there, left - way->n, true);
+    if (token == TSL_NO_TOKEN) break;
+    if (!tsl__vec_push(&b->planner.alloc, way, token)) tsl__space_no_memory(space);
+    before = at;
+    at = tsl__stack_token(space, at, token);
+    there = tsl__matcher_at(g, at, &before);
+  }
+  bool ends = at && tsl__stack_at(space, at)->complete;
+  return tsl__grammar_unlock(g) == TSL_OK && ends;
 }
 
 /* Plans fill tables, and those which they have filled are left, as by matchers. Then they are made
@@ -163,17 +175,25 @@ static bool tables_left(const tsl_budget *b) {
   return atomic_load_explicit(&b->planner.grammar->space->left, memory_order_relaxed);
 }
 
+/* To make all plans anew takes as long as a few masks. So in a text that is done when a good part
+ * of what there may be is full. */
+#define FULL_PART 8u
+static bool tables_full(const tsl_budget *b) {
+  const tsl__space *s = b->planner.grammar->space;
+  return tables_left(b) && s->arena.total > s->work.max_memory / FULL_PART;
+}
+
 /* *m becomes the matcher to ask about; `answered` ends it, also on failure. `left`: tokens that may
  * still come. */
 static tsl_status ask_about(tsl_budget *b, const tsl_matcher **m, uint64_t left, question *a) {
   a->like = NULL;
   if (b->planner.grammar == (*m)->grammar && !tsl__is_left(b->planner.grammar->tables->first) &&
-      !tables_left(b))
+      !tables_full(b))
     return TSL_OK;
   tsl_status status = go_along(m, a);
   if (status != TSL_OK) return status;
   if (b->planner.grammar->whole != (*m)->grammar->whole) plan_anew(b, (*m)->grammar);
-  if (tables_left(b)) status = renew(b, *m, left);
+  if (tables_full(b)) status = renew(b, *m, left);
   return status == TSL_OK ? ask_there(b, m, a) : status;
 }
 

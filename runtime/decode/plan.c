@@ -495,16 +495,6 @@ void tsl__planner_copy(tsl__planner *p, tsl__stack at, tsl__stack like) {
   tsl__vec_free(&p->alloc, &way);
 }
 
-bool tsl__planner_way(tsl__planner *p, tsl__stack at, uint64_t most, tsl__token_list *out) {
-  const tsl__plan *plan = tsl__planner_plan(p, at);
-  while (tsl__plan_leads(plan) && out->n < most) {
-    if (!tsl__vec_push(&p->alloc, out, plan->token)) return tsl__plan_no_memory(p), false;
-    at = tsl__stack_token(tsl__plan_space(p), at, plan->token);
-    plan = at ? tsl__planner_plan(p, at) : NULL;
-  }
-  return plan && plan->tokens == 0;
-}
-
 void tsl__planner_note(tsl__planner *p, tsl__stack at, const tsl_token *tokens, size_t n) {
   takings way = {0};
   const tsl__plan *known = tsl__planner_plan(p, at);

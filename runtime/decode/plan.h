@@ -171,11 +171,8 @@ bool tsl__planner_later_items(tsl__planner *p, tsl__stack at, const tsl__later_i
  * as well. */
 void tsl__planner_copy(tsl__planner *p, tsl__stack at, tsl__stack like);
 
-/* The tokens of a way from a position, at most `most`, to be noted in other tables. False: there is
- * none. */
+/* Note a way to the end that other tables had, where none is known that is as short. */
 typedef TSL__VEC(tsl_token) tsl__token_list;
-bool tsl__planner_way(tsl__planner *p, tsl__stack at, uint64_t most, tsl__token_list *out);
-/* Note it, where no way is known that is as short. */
 void tsl__planner_note(tsl__planner *p, tsl__stack at, const tsl_token *tokens, size_t n);
 
 /* Where one of them leads, as tsl__planner_landings reports it. */
