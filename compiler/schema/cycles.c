@@ -6,11 +6,12 @@
  * Idea      A value is what a finite argument shows it to be (the least fixed point). An argument
  *           that shows that v is an a needs no step "as v is an a". So a way from an alternative
  *           of `a` back to `a` may be cut: that alternative is `false`.
- * Unions    Two unions may lead to one another: a = string or b, b = number or a. Then they have the
- *           same values, and both become one list: string or number.
- * Several   With more than unions on the way that does not hold: a = string or (b and c), b = number
- *           or a. To cut a's way there would leave b without the strings. So each alternative of the
- *           cycle leads to a copy of the way, up to where it would come back, and the copy is cut.
+ * Unions    Two unions may lead to one another: a = string or b, b = number or a. Then they have
+ *           the same values, and both become one list: string or number.
+ * Several   With more than unions on the way that does not hold: a = string or (b and c), b =
+ *           number or a. To cut a's way there would leave b without the strings. So each
+ *           alternative of the cycle leads to a copy of the way, up to where it would come back,
+ *           and the copy is cut.
  * Example   a = string or (b' and c), b' = number or false; b = number or a', a' = string or false.
  * Errors    Without an alternative, as in {"$ref": "#"}, nothing ever says yes. With oneOf, not and
  *           if there may be no answer: a = exactly one of string and a. Where unevaluated… counts

@@ -8,9 +8,9 @@
  * Idea      Random schemas of such arrays, up to four deep, with items of few values and of many.
  *           Texts are drawn token by token under a budget that is often as tight as it can be. Each
  *           must end, complete, and no mask may fail.
- * Limits    The way to the end of [[[[…]]]] may have thousands of tokens, and max_memory ends a mask
- *           then, as any mask. Schemas whose shortest text is over LEAST_MAX tokens are left out and
- *           counted. Masks at a limit are counted, too, and must be rare.
+ * Limits    The way to the end of [[[[…]]]] may have thousands of tokens, and max_memory ends a
+ *           mask then, as any mask. Schemas whose shortest text is over LEAST_MAX tokens are left
+ *           out and counted. Masks at a limit are counted, too, and must be rare.
  * Usage     test_budget_nested [SCHEMAS [TEXTS [SEED [SECONDS]]]]; 500 200 is the long run of
  *           docs/testing-log.md. SECONDS of the processor are the most for one schema. Without
  *           arguments a short run.
