@@ -1,14 +1,15 @@
 /* ahead.c - every state of a grammar, expanded and written down.
  *
- * Breadth first from the first state over all that a state can lead to: targets (those left for
- * later are made), edges, what a RESUME goes on with after each of its names, and the states that
- * hints speak of. Numbers are given in the order of discovery; the three states of a loop stay in a
- * row. What is looked up of a state goes through the space's own functions and its hook, so it does
- * not matter whether the compiler stands behind it or another artifact.
+ * Breadth first from the first state, over all that a state can lead to. These are its targets
+ * (those left for later are made), its edges, and the states that hints speak of. For a RESUME
+ * there is also what follows each of its names. Numbers are given in the order of discovery; the
+ * three states of a loop stay in a row. What is looked up of a state goes through the space's own
+ * functions and its hook. So it does not matter whether the compiler stands behind it or another
+ * artifact.
  *
- * The fewest bytes to the end of a frame depend on the register where a loop is active: with need >
- * 0 iterations still to come they are least(one + (need - 1) × unit, most), found by asking for
- * some counts, and a look at others to see that it is so.
+ * The fewest bytes to the end of a frame depend on the register where a loop is active. With need >
+ * 0 iterations still to come they are least(one + (need - 1) × unit, most). They are found by
+ * asking for some counts, and checked by asking for others.
  *
  * Example  A loop of 3 to 5 words of at least two bytes, of which one was read: need is 2. Two more
  *          take at least 4 bytes. The row holds one 2, unit 2, most without end: 2 + (2 - 1) × 2.

@@ -4,21 +4,21 @@
  *           need? A walk depends on the state and on what the frame above left over.
  * Idea      Follow what can happen, from the first frame on, until nothing is new.
  * Which     From each state of a frame over the whole vocabulary. What such a walk leaves over is
- *           met by those that follow the frame: the places that its callers come back to, over
- *           that leftover, and what that leaves by those that follow the callers' frames, until
- *           nothing is new or the steps are spent. Frames that spell names are walked likewise,
- *           each name with all that it goes on to. Registers take one value for each of a loop's
- *           three states: others are walked when they are met.
+ *           met by what follows the frame: the places that its callers come back to. These are
+ *           walked over that leftover. What they leave over goes to what follows the callers'
+ *           frames, until nothing is new or the steps are spent. Frames that spell names are walked
+ *           likewise, each name with all that it goes on to. Registers take one value for each of a
+ *           loop's three states: others are walked when they are met.
  * Example   The frame of a string is called by the frame of a member, which comes back to "a comma
  *           or a brace". The string's walk leaves over L, the rests of tokens that begin with a
  *           quote. So (comma or brace, L) is walked. It leaves M, rests that begin behind a brace.
  *           The member's frame is followed by nothing but the end, so M is looked at no further.
- * Where     In a grammar that was loaded from the states just written: so the walks have the
- *           file's numbers, and a grammar that has been in use can be saved with all that it has
- *           walked.
- * Masks     A bitset is written whole, or as the tokens that it has, or lacks, or differs in from
- *           another one, whichever is at most an eighth of it in size; else whole, so that it is
- *           used where it lies.
+ * Where     The walks are done in a grammar that was loaded from the states just written, so they
+ *           have the file's numbers. And a grammar that has been in use can be saved with all that
+ *           it has walked.
+ * Masks     A bitset may be written as the tokens that it has, lacks, or differs in from another
+ *           one. That must take an eighth of its size at most. Otherwise it is written whole, so
+ *           that it is used where it lies.
  * Limits    PAIRS_MAX pairs of a frame and a leftover, and the steps that the caller allows.
  * Tested by tests/artifact/test_artifact.c
  *

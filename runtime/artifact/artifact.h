@@ -8,10 +8,10 @@
  *           (runtime/automaton/space.h) reads states from the file; the compiler's hook derives
  *           them from expressions. So states, walks, stacks and masks are one code path, and a
  *           state costs something only when it is visited.
- * Memo      A part of the file holds walks that were done ahead (ahead_walks.c): over the whole
- *           vocabulary from each state, and over what such a walk leaves to the frames below. A
- *           walk that the file does not have is done at run time. Masks that are bitsets lie in the
- *           file as they are used: processes share their pages.
+ * Memo      A part of the file holds walks that were done ahead (ahead_walks.c). They go over the
+ *           whole vocabulary from each state, and over what such a walk leaves to the frames below.
+ *           A walk that the file does not have is done at run time. Masks that are bitsets lie in
+ *           the file as they are used: processes share their pages.
  * Checks    The file is blocks of 16 KiB, each with an XXH3-64 in a table that the header's own
  *           checksum covers. Loading verifies the header, the table, and that the vocabulary is the
  *           right one. A block is verified before its first byte is used. Every number is checked

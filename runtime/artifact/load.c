@@ -2,8 +2,8 @@
  *
  * Problem   A server loads thousands of grammars, each for a few texts. To read a file whole, or to
  *           check it whole, would take longer than to use it.
- * Idea      The file is mapped. Only its header is checked at once: magic, version, size, the
- *           places of the sections, and one checksum over the header and the table of checksums.
+ * Idea      The file is mapped. Only its header is checked at once: magic, version, size and the
+ *           places of the sections. So is one checksum over the header and the table of checksums.
  *           The blocks are checked one by one, before each is first read (read.c). States, masks
  *           and leftovers get numbers in the space when they are first met.
  * Example   A file of 10 MiB has 640 blocks: loading reads the header and 640 checksums. A matcher
@@ -12,9 +12,9 @@
  *           every block is checked, and the text is compiled.
  * Owners    open_file takes the file over, and closes it on failure; later the reader does, with
  *           the space.
- * Cost      Some 15 µs with the file in the page cache, of which opening and mapping are half; no
- *           more for larger files but for 12 bytes of memory for each state, mask and leftover,
- *           zeroed.
+ * Cost      Some 15 µs with the file in the page cache, of which opening and mapping are half.
+ *           Larger files take no more, but for 12 bytes of memory for each state, mask and
+ *           leftover, zeroed.
  * Tested by tests/artifact/test_artifact.c, tests/artifact/test_forged.c, fuzz/fuzz_artifact.c
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -1,14 +1,14 @@
 /* memo.c - walks that were done ahead, read out of a file when a walk is wanted.
  *
- * Problem   The file has numbers of its own for states, leftovers, masks and bitsets, and the space
- *           gives other numbers in the order in which things are met.
+ * Problem   The file has numbers of its own for states, leftovers, masks and bitsets. The space
+ *           gives other numbers, in the order in which things are met.
  * Idea      A walk is looked up under the file's numbers, and what it refers to gets a number in
  *           the space when it is first met. Maps in both directions remember the pairs. The space
  *           may have made a leftover itself before: then its content says which one of the file's
  *           it is.
  * Example   A walk of state 7 over the whole vocabulary is wanted. The file calls that state 3. The
  *           slot of (3, no context, whole) says walk 12: left 5, mask 9. Mask 9 is bitset 2 minus
- *           two tokens: bitset 2 lies in the file as it is used and is not copied, the mask becomes
+ *           two tokens. Bitset 2 lies in the file as it is used and is not copied. The mask becomes
  *           number 40 of the space. The next walk that has mask 9 finds 40 in the map.
  * Cost      A few lines of memory for a walk whose mask was met before, where the search would
  *           visit thousands of nodes.

@@ -1,8 +1,8 @@
 /* read.c - the hook of a loaded grammar: states out of a file.
  *
- * Nothing in the file is believed. A block's checksum is looked at before its first use; every
- * offset, count and number is checked where it is read; and what the runtime takes for granted
- * about states is checked where a state is made:
+ * Nothing in the file is believed. A block's checksum is looked at before its first use. Every
+ * offset, count and number is checked where it is read. What the runtime takes for granted about
+ * states is checked where a state is made:
  *   loops     their three states lie in a row, and targets name the first
  *   forks     their branches are no forks (they are entered without reading a byte)
  *   names     a frame of names is entered by a call only, above a RESUME that knows all its names,

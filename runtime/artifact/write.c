@@ -2,7 +2,7 @@
  *
  * Problem   Other processes look for the file while it is written, and the machine may stop at any
  *           moment.
- * Idea      A file appears under its name whole or not at all: it is written under another name in
+ * Idea      A file appears under its name whole or not at all. It is written under another name in
  *           the same folder, brought to the disk, and renamed. Who is killed on the way leaves a
  *           file that ends in .draft, which nobody reads.
  * Layout    Header, table of checksums, sections. The table has a checksum for each block of the

@@ -3,11 +3,11 @@
  * Problem   A walk asks what may follow the frame that it walks, so it must read the frames below.
  *           How frames are pushed, ended and interned is the business of the room `position`, which
  *           lies above the walk.
- * Idea      The records alone are here, for both rooms: a cell is a frame (state, register) on top
- *           of a set of cells; a position is such a set, known by its number. Whoever reads one
+ * Idea      The records alone are here, for both rooms. A cell is a frame (state, register) on top
+ *           of a set of cells. A position is such a set, known by its number. Whoever reads one
  *           needs nothing else. runtime/position/stacks.h makes them.
- * Example   After `[1` of nested arrays of integers, the position has one cell: the integer's
- *           state, whose tail is the position that waits for `,` or `]`.
+ * Example   After `[1` of nested arrays of integers, the position has one cell. It is the integer's
+ *           state, and its tail is the position that waits for `,` or `]`.
  * Cost      Reading a cell is a load; a second one where the position also remembers names or
  *           items.
  * Tested by tests/engine/test_oracle.c

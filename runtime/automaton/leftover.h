@@ -3,7 +3,7 @@
  * Problem   A token such as `"},` ends a string and goes on in the object around it. Each frame in
  *           which a string can end would have to spell all these tokens again.
  * Idea      What remains of such tokens is a set of nodes of the trie, each of which stands for all
- *           that lies below it. The next frame is walked over the set as if it were one trie: the
+ *           that lies below it. The next frame is walked over the set as if it were one trie. The
  *           child of a set by a byte is the set of its nodes' children by that byte. Sets are
  *           interned, and children are merged when they are needed first.
  * Whole     The whole vocabulary (the root) is kept apart from the set, as a flag. Frames that may

@@ -1,7 +1,7 @@
 /* seen_names.h - the names that an object has so far, and what is spelled of the next one.
  *
- * Problem   An object may have 100,000 members. Whether the name under way is there already, or may
- *           become one that is, must be known at every byte, in every spelling of the name.
+ * Problem   An object may have 100,000 members. The name under way may be there already, or may
+ *           become one that is. That must be known at every byte, in every spelling of the name.
  * Idea      Names are compared decoded: "\u0061" is the name a. A set of names is a chain of sorted
  *           groups whose sizes are powers of two, as the digits of a binary number. n names cost
  *           O(n log n) bytes in all, and those with a given beginning are found in O(log² n).

@@ -4,7 +4,7 @@
  *           steps it comes here: is the deadline over, is the cancel flag set, is memory short? If
  *           one is, tsl__space_fail sets the status. All loops of the piece of work see that and
  *           end. What was walked to its end before stays; what was under way is not remembered.
- * Memory    is looked at less often where little has been added since the last look: up to a
+ * Memory    is looked at less often where little has been added since the last look. Up to a
  *           sixteenth of what is left may be added before the next one.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -1,18 +1,18 @@
 /* state.h - an expression seen from outside: one node of the automaton that builds itself.
  *
- * A state belongs to a frame. Reading a byte moves the frame to another state; a state that is
- * nullable may end the frame; a call pushes a state to come back to and starts a frame of its own.
+ * A state belongs to a frame. Reading a byte moves the frame to another state. A state that is
+ * nullable may end the frame. A call pushes a state to come back to and starts a frame of its own.
  *
  * Registers  A frame has one counter, for the loop that is active in it. A state with a loop exists
- *            three times, in a row: below the loop's minimum, between, at its maximum; a target
+ *            three times, in a row: below the loop's minimum, between, at its maximum. A target
  *            names the first of the three and what happens to the counter.
  * Targets    32 bits: the state in the lower 30, what happens to the counter (TSL__OP_…) in the
  *            upper two.
  * Later      Most states in the middle of a name or a constrained string are left by one byte or
  *            two. Their other targets are LATER: made when they are requested. Until then such a
  *            byte counts as live.
- * Fork       A target can be several states at once (a loop going on and beginning anew): a state
- *            of its own with FORK edges and nothing else.
+ * Fork       A target can be several states at once (a loop going on and beginning anew). Such a
+ *            target is a state of its own with FORK edges and nothing else.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

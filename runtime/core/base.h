@@ -9,9 +9,9 @@
  *           A zero-initialised array is empty and may be freed.
  * Which     Few elements of one kind that grow: an array. Many small parts that go together: an
  *           arena. Elements that others point to while more are added: a pool (pool.h).
- * Example   tsl__arena arena; tsl__arena_init(&arena, alloc); char *copy = tsl__arena_copy(&arena,
- *           "abc", 4); if (!copy) the call fails with TSL_ERR_NO_MEMORY; else all is freed at the
- *           end by one tsl__arena_free(&arena).
+ * Example   tsl__arena_init(&arena, alloc) makes an empty arena. tsl__arena_copy(&arena, "abc", 4)
+ *           returns a copy, or NULL: then the call fails with TSL_ERR_NO_MEMORY. One
+ *           tsl__arena_free(&arena) at the end frees all.
  *
  * Tested by tests/core/test_pool.c, tests/masks/test_mask.c, tests/engine/test_faults.c
  *

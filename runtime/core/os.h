@@ -6,7 +6,7 @@
  *           one that is not for this system is empty. No other file of runtime/ and compiler/
  *           includes a header of the system.
  * Locks     A lock is held for each token, so the calls for POSIX stand here and are compiled in
- *           place: they cost what the calls of pthreads cost.
+ *           place. They cost what the calls of pthreads cost.
  * Files     A file is a number (int), as in POSIX and in the C library of Windows. Paths are UTF-8
  *           on every system. Windows gets them as UTF-16, and paths of over 247 characters too.
  * Example   A file appears whole or not at all: open a draft with TSL__OPEN_NEW, write, close, then

@@ -1,14 +1,14 @@
 /* os_posix.c - locks, threads and files of POSIX systems. See os.h.
  *
  * Systems   Linux (glibc, musl, Android), macOS, FreeBSD, and Emscripten's for WebAssembly. Where
- *           they differ, a line here says so: macOS waits by spans where others wait until a point
+ *           they differ, a line here says so. MacOS waits by spans where others wait until a point
  *           in time, and names the times of files otherwise.
  * Random    Linux has the call getrandom since 3.17, glibc a function for it since 2.25. The call
  *           is made by its number, so that the library also loads where glibc is older
  *           (manylinux2014 has 2.17). Where the call is missing or forbidden, /dev/urandom is read.
  * Locks     flock belongs to the open file, not to the process: two threads that open a draft each
- *           keep each other out. It is given back before the file is closed, as a fork of this
- *           process has the file open too, and would have the lock from then on.
+ *           keep each other out. It is given back before the file is closed. A fork of this process
+ *           has the file open too, and would have the lock from then on.
  * Signals   A host's handlers must not run on our threads, so these begin with all signals blocked.
  * Cost      One call of the system each, but tsl__secret_draw, which may need three.
  * Tested by tests/core/test_os.c

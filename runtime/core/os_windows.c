@@ -2,14 +2,14 @@
  *
  * Problem   windows.h defines some thousand names without a prefix, `near`, `far` and `ERROR` among
  *           them. In the one source of the amalgamation they would stand beside all of ours.
- * Idea      The functions that are called here are declared here, with the types that they have in
- *           the documentation, spelled in C: DWORD is uint32_t, BOOL is int, HANDLE is void *. A
+ * Idea      The functions that are called here are declared here. They have the types of the
+ *           documentation, spelled in C: DWORD is uint32_t, BOOL is int, HANDLE is void *. A
  *           program that includes windows.h itself is another translation unit, and is not touched.
  * Locks     Slim reader and writer locks, held by one thread alone, and condition variables: a word
  *           each, and nothing to free.
- * Files     A file is a number of the C library, over a handle that lets others read, write, rename
- *           and remove the file meanwhile, as POSIX does. The lock lies on a byte far behind the
- *           end: locks of Windows keep others from reading, and no other process reads there.
+ * Files     A file is a number of the C library, over a handle. The handle lets others read, write,
+ *           rename and remove the file meanwhile, as POSIX does. The lock lies on a byte far behind
+ *           the end: locks of Windows keep others from reading, and no other process reads there.
  * Paths     UTF-8 to UTF-16. Paths of 248 characters or more get the prefix \\?\, which lifts the
  *           limit of 260; such a path must be absolute, and have backslashes alone.
  * Folders   A folder is made with a list of one entry: this user may do all, whatever the folder

@@ -4,8 +4,8 @@
  *           and its first element is number ((2 + k % 2) << (k / 2 + 3)) - 16.
  * Example   Chunks 0 to 4 begin with the elements 0, 8, 16, 32 and 48. Element 40 is in chunk 3,
  *           which begins with 32: it is the ninth there. The pool keeps where element 0 would lie
- *           if chunk 3 reached back to it, so that the place of element 40 is one multiplication
- *           and one addition.
+ *           if chunk 3 reached back to it. So the place of element 40 is one multiplication and one
+ *           addition.
  * Growing   A table of the index is full when half of its slots are used. Small tables are moved at
  *           once. From 512 slots on, each entry that is added moves 8 slots of the table before. A
  *           table of 1,024 slots is so moved after 128 additions, and the one after it, of 2,048,

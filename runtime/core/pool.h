@@ -1,20 +1,21 @@
 /* pool.h - arrays that never move, and an index over them that can be read while it grows.
  *
- * A grammar's tables are append-only. One thread at a time adds (under the grammar's lock), any
- * number read without a lock: elements never move, and a number reaches a reader only through an
- * index slot (or another element) that was published with release order after the element was
- * written.
+ * A grammar's tables are append-only. One thread at a time adds (under the grammar's lock), and any
+ * number read without a lock. Elements never move. A number reaches a reader only through an index
+ * slot (or another element), which was published with release order after the element was written.
  *
  *   pool   chunks of 8, 8, 16, 16, 32, … elements: at most a third is held and not used. The chunk
- *          of element i is found by one count of leading zeros, that of the first ones by a table,
- *          which is half the work: kept of a chunk is where element 0 would be before it.
+ *          of element i is found by one count of leading zeros. That of the first ones is found by
+ *          a table, which is half the work. For each chunk the pool keeps where element 0 would be
+ *          before it.
  *   index  open addressing: a slot holds the upper bits of the hash, its tag, and the element's
  *          number + 1. The tag gives the home slot too, as a fraction of the table: elements are
  *          not looked at when a table grows. As long as numbers are small a slot has 32 bits, then
  *          64. To grow, a new table is published, and filled: a small one before, a large one
  *          little by little, with each entry that is added; what is not found there is looked for
- *          in the old one until then. That is kept for late readers until the index is freed (all
- *          old ones together are smaller than the new one), but where readers hold the lock too.
+ *          in the old one until then. The old table is kept for late readers until the index is
+ *          freed, unless readers hold the lock too. All old ones together are smaller than the new
+ *          one.
  *   frozen elements of a layer that gets no more of them, in the order of their hashes: the
  *          elements themselves, not their numbers. One that was not read for long costs one line of
  *          memory; by an index it costs two or more.

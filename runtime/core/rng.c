@@ -1,13 +1,14 @@
 /* rng.c - Philox4x32-10, as its authors define it. See rng.h.
  *
- * Idea      A round multiplies two of the four words of the counter by constants and exchanges the
+ * Idea      A round multiplies two of the four words of the counter by constants. It exchanges the
  *           halves of the products, xored with the other words and the key. After ten rounds each
  *           bit of the result depends on all bits of counter and key. Nothing is kept from one call
  *           to the next.
  * Example   Counter and key 0 give 6627e8d5 e169c58d bc57ac4c 9b00dbd8, the first of the known
  *           answers.
  * Uniform   Of the 128 bits the first 64 are used, and of these the upper 53, as many as a double
- *           has: all multiples of 2^-53 from 0 on, 1 left out, each as likely as any other.
+ *           has. They give all multiples of 2^-53 from 0 on, without 1, each as likely as any
+ *           other.
  * Cost      20 multiplications a draw.
  * Tested by tests/sample/test_sampler.c, with the known answers of Random123
  *

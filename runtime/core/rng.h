@@ -2,7 +2,7 @@
  *
  * Philox4x32-10 is a counter-based generator: ten rounds of multiply and exchange turn (counter,
  * key) into 128 random bits. Nothing but the number of draws is kept, so a sampler can be copied,
- * resumed or checked anywhere, and it is integer arithmetic: the same on every platform.
+ * resumed or checked anywhere. All is integer arithmetic, and the same on every platform.
  *
  * Example   Draw 7 of seed 42 is a function of (7, 42): it does not matter who drew before.
  *

@@ -2,18 +2,18 @@
  *
  * Problem   128,256 tokens must become a trie of 275,000 nodes in a few milliseconds, since this is
  *           paid at every start without a cache.
- * Idea      Sort the tokens by spelling; then every node is a range of the sorted list, and one
- *           pass that appends the children of node 0, 1, 2, … to the node array is already
- *           breadth-first: the array is its own queue.
+ * Idea      Sort the tokens by spelling. Then every node is a range of the sorted list. One pass
+ *           appends the children of node 0, 1, 2, … to the node array. That is breadth-first
+ *           already: the array is its own queue.
  * Sort      The first eight bytes of a token, read as a big-endian number, are its key. A stable
- *           byte-wise radix sort puts the keys in order; only tokens that share a key (few) are
+ *           byte-wise radix sort puts the keys in order. Only tokens that share a key (few) are
  *           compared byte by byte, by insertion or heap sort.
  * Size      A token adds to the trie the bytes that it does not share with the token before it. So
  *           the node count is known before the first node is made, and nothing is ever resized.
  * Bottom up Heights and byte sets are filled from the last node to the first: in breadth-first
  * order children come after their parent.
  *           Equal sets are one entry: 34,319 in Llama 3.1. Where there are more than 65,535 (Gemma
- *           3: 72,134) the sets of nodes with one token below are left out as "not known"; if that
+ *           3: 72,134) the sets of nodes with one token below are left out as "not known". If that
  *           is not enough, those with up to three, seven, … tokens. A walk enters so few tokens as
  *           quickly as it would skip them.
  *

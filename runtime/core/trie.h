@@ -1,10 +1,10 @@
 /* trie.h - what is left to spell: the vocabulary as a flat byte trie.
  *
  * Every token that is neither special nor empty is a path from the root. Nodes lie in breadth-first
- * order, the children of a node are contiguous and sorted by byte; a walk that goes level by level
- * reads memory forwards. Tokens sorted by spelling (memcmp, shorter first, then id) make the
- * subtree of a node one range of `order`: first the tokens that end at the node itself, then those
- * below.
+ * order, the children of a node are contiguous and sorted by byte. A walk that goes level by level
+ * reads memory forwards. Tokens are sorted by spelling (memcmp, shorter first, then id). So the
+ * subtree of a node is one range of `order`: first the tokens that end at the node itself, then
+ * those below.
  *
  * Example   tokens a=0, ab=1, b=2: root -> {a, b}; a -> {ab}; order = [0, 1, 2]; node a has begin
  *           0, own_end 1, end 2.

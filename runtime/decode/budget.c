@@ -3,13 +3,13 @@
  *
  * Invariant  While `left` tokens may still come, a plan (plan.h) of at most `left` tokens is known
  *            for the position. Its first token leads to a position with a plan of at most left - 1,
- *            so there is always a token to take; any other token is allowed only under the same
+ *            so there is always a token to take. Any other token is allowed only under the same
  *            condition.
  * Cost       A mask spells every allowed token, unless the longest plan after any of them is known
- *            to fit (kept per position): then it is the plain mask. A host need not pay for it:
- *            drawing under the plain mask, and again under this one if that token is refused, gives
- *            token t the probability p(t) + p(refused) p(t) / p(not refused) = p(t) / p(not
- *            refused).
+ *            to fit (kept per position). In that case it is the plain mask. A host need not pay for
+ *            it: it may draw under the plain mask, and again under this one if that token is
+ *            refused. Token t then has the probability p(t) + p(refused) p(t) / p(not refused) =
+ *            p(t) / p(not refused).
  * Tested by  tests/decode/test_budget.c
  *
  * SPDX-License-Identifier: Apache-2.0

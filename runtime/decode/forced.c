@@ -1,14 +1,14 @@
 /* forced.c - drafts that the grammar itself makes: the bytes that must come, as the tokens that the
  * model would have written.
  *
- * Problem   After `{"na` only `me":` can come. Spelled in tokens on their own these bytes may give
- *           a sequence that the model never saw: `na` and `me` where its tokenizer has one token
- *           `name`. From such a prefix models go on badly.
+ * Problem   After `{"na` only `me":` can come. Spelled in tokens on their own, these bytes may give
+ *           a sequence that the model never saw. Example: `na` and `me` where its tokenizer has one
+ *           token `name`. From such a prefix models go on badly.
  * Idea      Encode the last tokens' text together with the forced bytes. From the last boundary of
- *           the tail's tokens that is a boundary of that encoding too, its tokens are the drafts;
- *           the tail's tokens after that boundary are to be rolled back. At the end, tokens that a
- *           longer one could replace once the next byte is known are left out: those that reach
- *           into a suffix which is the beginning of a token that goes on with a byte that may come.
+ *           the tail's tokens that is a boundary of that encoding too, its tokens are the drafts.
+ *           The tail's tokens after that boundary are to be rolled back. At the end, some tokens
+ *           are left out: those that a longer one could replace once the next byte is known. They
+ *           reach into a suffix which is the beginning of a longer token, whose next byte may come.
  * Example   tail `{"`, `na`; forced `me":`. Canonical: `{"`, `name`, `":`. The boundary after `{"`
  *           is common: retract 1, drafts `name`; `":` is left out where `": ` is a token.
  * Tested by tests/decode/test_speculate.c

@@ -1,7 +1,7 @@
 /* outputs.c - see outputs.h. Depth first over the bytes that may come, smallest first: so the texts
- * come sorted. Every way leads to a text, as there are no dead ends; so the work is at most the
- * number of texts times their length, and an endless grammar runs into one of the two limits. In
- * plain JSON a way ends with an escape that is not needed: which one is, is known at its end, from
+ * come sorted. Every way leads to a text, as there are no dead ends. So the work is at most the
+ * number of texts times their length. An endless grammar runs into one of the two limits. In plain
+ * JSON a way ends with an escape that is not needed. Whether it is needed is known at its end, from
  * what may stand in its place.
  *
  * SPDX-License-Identifier: Apache-2.0

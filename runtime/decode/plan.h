@@ -1,9 +1,9 @@
 /* plan.h - how a text can be ended: in which bytes, and with how many tokens.
  *
  * Problem   A budget of tokens must never run out in the middle of a text. So a way to the end must
- *           be known for every position that a token may lead to, and it must fit into the tokens
- *           that are left. The stacks know how many bytes are missing (a lower bound in places),
- *           not which.
+ *           be known for every position that a token may lead to. It must fit into the tokens that
+ *           are left. The stacks know how many bytes are missing (a lower bound in places), not
+ *           which.
  * Idea      A plan per position: one byte, and the position after it, whose plan goes on. It is
  *           found by descent: take a byte after which fewer bytes are missing. Where no byte does
  *           that (the number was a lower bound), an A* search starts from there. Chains of plans
@@ -19,8 +19,8 @@
  *           : `0`, `}`; the token `0}` would make it one.
  * Tokens    A way in bytes needs tokens that spell it. Every byte-level vocabulary has them. If a
  *           vocabulary lacks them, or the grammar names a token that must come, the search goes
- *           over tokens: A* over the positions that tokens lead to. Its answer is exact.
- * Bound     The tokens of a plan are an upper bound of the fewest: they spell a text of (nearly
+ *           over tokens. It is A* over the positions that tokens lead to. Its answer is exact.
+ * Bound     The tokens of a plan are an upper bound of the fewest. They spell a text of (nearly
  *           always) the fewest bytes, with the fewest tokens for that text. tsl__planner_within
  *           asks the search over tokens too, where the bound is not good enough.
  * Cost      Descent: 1 to 3 µs a position that has no plan yet. A long search in bytes takes any

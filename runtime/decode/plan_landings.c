@@ -4,9 +4,9 @@
  *           There are 100,000 tokens, and a step of a position costs more than a step of a state.
  * Idea      The search goes down the trie of all tokens with a position for each node: a byte that
  *           may not follow cuts off its subtree. Many tokens share the same few positions. So a row
- *           of 256 entries keeps where each byte leads from a position, and a byte that leads from
- *           a position back to it is noted. Where all bytes below a node lead back, the whole
- *           subtree is handed over at once, as a range of the trie's order.
+ *           of 256 entries keeps where each byte leads from a position. A byte that leads from a
+ *           position back to it is noted. Where all bytes below a node lead back, the whole subtree
+ *           is handed over at once, as a range of the trie's order.
  * Example   Inside a string every letter leads back to the same position: the subtree under "a" is
  *           one range. The subtree under `"` is searched, because the string ends there.
  * Forget    Names and items that must differ make every text a position of its own. Landings forget

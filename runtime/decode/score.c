@@ -1,12 +1,12 @@
 /* score.c - the probabilities of all texts that a grammar has.
  *
- * Problem   To the question "yes or no" a sampled answer says nothing about how sure the model is;
- *           and masks distort it: P(yes) under a mask is that of the first token, whatever follows.
+ * Problem   To the question "yes or no" a sampled answer says nothing about how sure the model is.
+ *           And masks distort it: P(yes) under a mask is that of the first token, whatever follows.
  * Idea      List the texts (outputs.h). Their tokens make a tree: ask the model once for each
  *           prefix, add up log-probabilities along the ways, end-of-generation tokens included. The
- *           canonical tokenisations are a tree of few nodes. All tokenisations of a text of n bytes
- *           may be 2^(n-1) many ways, so prefixes are looked at best first: what is left when the
- *           limit is reached is the least probable, and its sum bounds the error.
+ *           canonical tokenisations are a tree of few nodes. A text of n bytes may have 2^(n-1)
+ *           tokenisations, so prefixes are looked at best first. What is left when the limit is
+ *           reached is the least probable, and its sum bounds the error.
  * Example   Texts `no`, `nope`; tokens n, o, no, pe, nope. All tokenisations: n|o, no, n|o|pe,
  *           no|pe, nope: prefixes (), n, no, n o, no pe, n o pe, nope are requested.
  * Cost      One row of the model per distinct prefix; a log-sum over the vocabulary for each.

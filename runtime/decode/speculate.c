@@ -3,7 +3,7 @@
  *
  * Problem   A large model gives the logits after eight tokens nearly as fast as after one. So a
  *           small model (or the grammar) drafts, and the large one checks. Done carelessly, the
- *           drafter's taste shows in the text; done under a grammar, p and q must both be what the
+ *           drafter's taste shows in the text. Done under a grammar, p and q must both be what the
  *           tokens were really drawn from.
  * Idea      p and q are the distributions of both models at a position, and t was drawn from q.
  *           Accept t with probability min(1, p(t)/q(t)). Otherwise draw from max(0, p - q),

@@ -1,7 +1,7 @@
 /* hash_lanes.h - XXH3-128 over much data, for the instruction set that the including file is
  * compiled for; see tsl__logits_kernels.
  *
- * The hash is the same on all of them: only how many of its lanes are in a register differs (17 MB
+ * The hash is the same on all of them. Only how many of its lanes are in a register differs. (17 MB
  * of a vocabulary's cache file: 620 µs with SSE2, 390 with AVX2).
  * Tested by tests/kernels/test_logits.c, each level against the portable kernels
  *

@@ -20,17 +20,17 @@
  *               the end the lanes are added in one fixed order.
  *           tests/kernels/test_logits.c runs every level on every input and compares bits.
  * Accuracy  A weight is within 4e-7 (relative) of 2 to the power of its argument, and the argument
- *           is rounded to float; a sum adds 2e-7 at most.
+ *           is rounded to float. A sum adds 2e-7 at most.
  * Example   Mask 0b1011, logits 1, 5, 3, 2. apply32 writes 1, 5, -inf, 2. peak gives 5. above with
  *           floor 2 gives the bits 0b1010: tokens 1 and 3. sum with anchor 5 and scale 1 is e^-4 +
  *           1 + e^-3. gather with floor 2 writes the values 5, 2 and the places first + 1, first +
  *           3.
  * Layout    Token i is bit i % 32 of word i / 32. All kernels ignore bits at or after `n` (or
  *           `width`), except those that work on whole words.
- * Cost      128,256 floats with AVX-512 on an EPYC 9005 core, in µs: apply 3.7 at every density,
- *           peak 3.4, above 6, sum 12, survey 15, sum_both 15, moments 18, spread 10, ladder 26,
- *           distances 5; half floats: apply 2; a mask of 128,256 tokens: count 0.5, list of a
- *           hundred tokens 0.2, union of two 0.15, copy 0.12.
+ * Cost      In µs, for 128,256 floats with AVX-512 on an EPYC 9005 core. Looking: apply 3.7 at
+ *           every density, peak 3.4, above 6, spread 10, ladder 26, distances 5. Sums: sum 12,
+ *           survey 15, sum_both 15, moments 18. Half floats: apply 2. A mask of 128,256 tokens:
+ *           count 0.5, list of a hundred tokens 0.2, union of two 0.15, copy 0.12.
  * Ref       2^x as 2^n * 2^r with |r| <= 1/2: Cody and Waite 1980; the polynomial is a minimax fit
  *           of our own.
  * Tested by tests/kernels/test_logits.c

@@ -1,8 +1,8 @@
 /* logits_lanes.h - the kernels of logits.h over sixteen floats at a time, for any instruction set.
  *
  * Problem   Every kernel that looks at logits is the same loop on every processor, and must give
- *           the same bits; written once per instruction set it is written three times, and mended
- *           twice.
+ *           the same bits. Written once per instruction set, it would be written three times, and
+ *           mended twice.
  * Idea      A file of an instruction set defines what sixteen floats are to it (one register, two
  *           or four), and some twenty operations on them. Then it includes this file, which has the
  *           loops. What an instruction set does in a way of its own (masks as words, lists) stays
@@ -24,13 +24,13 @@
  *           may overwrite TSL__LOGITS_SLACK more
  * Example   A row of 130 elements: two stretches of 64, then 2 elements that fill_up copies to a
  *           buffer with 62 times -inf behind them. In the first stretch lane 3 has the elements 3,
- *           19, 35 and 51: (w3 + w19) + (w35 + w51) in float, which is added to double 3 of the
- *           sum. At the end the sixteen doubles are folded.
+ *           19, 35 and 51. Their sum in float, (w3 + w19) + (w35 + w51), is added to double 3. At
+ *           the end the sixteen doubles are folded.
  * Skipping  A stretch of which no token is in the mask is passed over, before its logits are read.
  *           Its weights would be zeros, and adding zeros changes no lane. Many masks of a grammar
  *           allow few tokens.
- * Tails     The last elements of a row, if they are no whole group, are copied to a buffer that is
- *           filled up with -inf: nothing past a row is read.
+ * Tails     If the last elements of a row are no whole group, they are copied to a buffer that is
+ *           filled up with -inf. So nothing past a row is read.
  * Tested by tests/kernels/test_logits.c, each level against the portable kernels, bit for bit
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -3,7 +3,7 @@
  *
  * Idea      Four bits of the mask are broadcast to 4 lanes and each lane tests its own. Sixteen
  *           floats are four registers. The loops over logits are those of logits_lanes.h.
- * Example   Mask bits 0b0110: lanes 1 and 2 test true and are all ones; the select keeps their
+ * Example   Mask bits 0b0110: lanes 1 and 2 test true and are all ones. The select keeps their
  *           logits and takes -inf for lanes 0 and 3.
  * Fused     Multiplication and addition are fused where logits.h fuses them and nowhere else:
  *           results must be those of the portable kernels to the bit.

@@ -3,7 +3,7 @@
  * Idea      Everything is as direct as it can be: an element at a time, a test of its bit, one
  *           operation. logits.h says what each kernel means; this file is that meaning as code.
  *           Machines without a vector kernel run it.
- * Sums      Only sums are less direct than they could be: they run in 16 lanes, four elements of a
+ * Sums      Only sums are less direct than they could be. They run in 16 lanes, four elements of a
  *           lane at a time, as vectors add them. Floating-point addition depends on the order, and
  *           the order is part of the result.
  * Example   Elements 0 to 63 are one group. Lane 5 has the elements 5, 21, 37 and 53: (w5 + w21) +

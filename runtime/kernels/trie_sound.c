@@ -1,24 +1,25 @@
 /* trie_sound.c - may a trie out of a file be walked?
  *
  * Problem   275,000 nodes are to be checked at every start. Which of them have children, and how
- *           many, is as good as random: a branch on it is guessed wrongly every other time, and
+ *           many, is as good as random. A branch on it is guessed wrongly every other time, and
  *           costs more than all comparisons together.
  * Idea      Every node is met twice, as a parent and as a child, by two cursors that move forward
- *           together: children lie in the order of their parents, so the parents of a block of
+ *           together. Children lie in the order of their parents, so the parents of a block of
  *           nodes are a run of nodes before it. Each parent writes what its children must agree
- *           with to their places in a few rows (tsl__trie_block): to four places without asking how
- *           many are its own, since the next parent writes over what is too much. So does a leaf,
- *           which has no child and is written over altogether. Then the nodes of the block are
- *           compared with the rows, eight at a time where there is AVX2.
- * Implied   The children of a parent follow one another, the first begins where its parent's own
- *           tokens end, none is empty, the last ends where the parent does: so from the root, which
- *           is order[0 … order_count), downwards no range leads out. The children of all nodes
+ *           with to their places in a few rows (tsl__trie_block). It writes to four places without
+ *           asking how many are its own. The next parent writes over what was too much. So does a
+ *           leaf, which has no child and is written over altogether. Then the nodes of the block
+ *           are compared with the rows, eight at a time where there is AVX2.
+ * Implied   The children of a parent follow one another, and none is empty. The first begins where
+ *           its parent's own tokens end, and the last ends where the parent does. So from the root,
+ *           which is order[0 … order_count), no range below leads out. The children of all nodes
  *           follow one another too, from node 1 to the last node: none is missing, none has two
  *           parents. Bytes ascend, so there are 256 children at most; heights descend, so no path
  *           is longer than the root's height says.
  *
- * Example   See runtime/core/trie.h: the root writes (begin 0, height 2) to the places of a and b;
- *           a (begin 1, height 1) to that of ab; and b, a leaf, nothing that lasts.
+ * Example   See runtime/core/trie.h. The root writes (begin 0, height 2) to the places of a and b.
+ *           Node a writes (begin 1, height 1) to that of ab. Node b, a leaf, writes nothing that
+ *           lasts.
  * Cost      10 cycles a node with AVX2, 17 without.
  * Tested by tests/kernels/test_trie_sound.c, tests/vocab_files/test_vocab_cache.c
  *

@@ -1,7 +1,7 @@
 /* batch.c - the masks of many matchers in one call.
  *
- * Rows whose mask is known are written in blocks of BLOCK: 16 KB each for 128k tokens, a copy of
- * 0.1 to 0.3 µs without a lock. A first visit takes its grammar's lock and microseconds to
+ * Rows whose mask is known are written in blocks of BLOCK. That is 16 KB each for 128k tokens, a
+ * copy of 0.1 to 0.3 µs without a lock. A first visit takes its grammar's lock and microseconds to
  * milliseconds; blocks are small, so that few known rows queue up behind one.
  *
  * Tested by tests/matcher/test_threads.c

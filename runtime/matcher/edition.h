@@ -4,12 +4,12 @@
  *           not evicted. Most grammars have few. But a pattern such as (a|b)*a(a|b){20}c, a large
  *           `multipleOf` or an object in any order has a new one for nearly every text. One
  *           tenant's texts would fill max_memory, and every text of that grammar would fail.
- * Idea      What a grammar was compiled from is kept. When texts have made its expressions grow by
- *           two shares and by what compiling made, it is compiled again, while the old one stays in
- *           use: that is its next edition. New matchers begin there. Those under way stay until the
- *           expressions have grown twice as much. Then each moves over at its next call that moves
- *           or grows: it reads its own text again. So no front end needs special code, and a text
- *           under way is treated like a new text.
+ * Idea      What a grammar was compiled from is kept. Texts make its expressions grow. After two
+ *           shares and what compiling made, the grammar is compiled again, while the old one stays
+ *           in use. That is its next edition. New matchers begin there. Those under way stay until
+ *           the expressions have grown twice as much. Then each moves over at its next call that
+ *           moves or grows: it reads its own text again. So no front end needs special code, and a
+ *           text under way is treated like a new text.
  * Parsers   A parser of answers fills expressions as well. It begins each answer in the newest
  *           edition, and does not move: an answer has an end.
  * Text      So a matcher keeps its text: 4 bytes a token, and the bytes that were given as bytes.
@@ -25,8 +25,8 @@
  * Bound     The origin's own expressions stay as long as it. When the origin is left, they have
  *           grown by at most twice what closes it, and by what one call adds. So do those of each
  *           edition that a matcher is still in.
- * Not yet   Grammars that were loaded from an artifact, trees of formats that were built in C, and
- *           grammars with a resolver are not compiled again: see docs/limits.md.
+ * Not yet   Three kinds of grammars are not compiled again (docs/limits.md). They were loaded from
+ *           an artifact, have a resolver, or are trees of formats that were built in C.
  * Cost      A token: one more store. An edition costs one compile, in the call that needs it. A
  *           move: the text, read again.
  * Tested by tests/matcher/test_edition.c, tests/engine/test_faults.c

@@ -1,10 +1,10 @@
 /* listing.c - states and positions as data, for pictures and for people.
  *
- * Problem   A frame's state says what is left of it, but not which rule it was begun for: states
+ * Problem   A frame's state says what is left of it, but not which rule it was begun for. States
  *           are shared by all who call them, and a state after the first byte has forgotten its
  *           name.
- * Idea      Ask the callers. The frame below waits in a state that some call named as its way on;
- *           what that call began, and what leads from there to the frame's state without a byte of
+ * Idea      Ask the callers. The frame below waits in a state that some call named as its way on.
+ *           What that call began, and what leads from there to the frame's state without a byte of
  *           another frame, is what it was begun for. Rules that stand last in another have no frame
  *           of their own: the compiler unfolds them in the frame that names them. So have regular
  *           ones.

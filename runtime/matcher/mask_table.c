@@ -3,14 +3,14 @@
  * Problem   A mask of 128k tokens is 16 KB, for each sequence and step. Nearly all steps have a
  *           mask that was there before, in the same or in another sequence.
  * Idea      The host has room for some rows on its device. This table says, for a matcher's mask,
- *           in which row it is, and whether the host must copy it there first: 4 bytes a sequence
- *           travel instead of 16 KB. Masks are known by their identity: XXH3-64 of the words, the
- *           same in all grammars of a vocabulary. They are compared with the table's own copy, so
- *           that two masks never share a row.
+ *           in which row it is, and whether the host must copy it there first. So 4 bytes a
+ *           sequence travel instead of 16 KB. Masks are known by their identity: XXH3-64 of the
+ *           words, the same in all grammars of a vocabulary. They are compared with the table's own
+ *           copy, so that two masks never share a row.
  * Known     A mask is a number in the tables of its grammar, and stays that for as long as they
- *           live. Under which number of which tables a row was handed out last is remembered, by a
- *           slot that a few numbers share; then neither copy of the mask is looked at, which for a
- *           batch of hundreds are megabytes.
+ *           live. Under which number of which tables a row was handed out last is remembered, in a
+ *           slot that a few numbers share. Then neither copy of the mask is looked at. For a batch
+ *           of hundreds these are megabytes.
  * Rows      are given up least recently used first, but none that was handed out since the last
  *           tsl_mask_table_step: the host applies a step's masks at once.
  * Cost      Two probes where the number is remembered: 0.07 µs in a batch of 256 grammars. Else the

@@ -1,7 +1,7 @@
 /* matcher.h - the inside of a matcher, for what decodes on top of it (runtime/decode/), and the
  * trip of a token through tsl_matcher_accept.
  *
- * Problem   A token must be accepted in a few ns where it was accepted before, by any sequence, and
+ * Problem   A token must be accepted in a few ns where it was accepted before, by any sequence. It
  *           must be read byte by byte only the first time.
  * Idea      A position is a number (runtime/position/stacks.h), and where a token leads is kept
  *           with it. What is kept is read without the lock. What is not there yet is found under
@@ -25,9 +25,9 @@
  *     advance                    matcher.c             history, position, record
  *
  * A known token stays in this room. A new one goes to runtime/vocab (does it end the text?), to
- * runtime/position, to runtime/automaton (the budget), to runtime/position, and comes back: seven
- * changes of room, if no state has to be expanded and no name is spelled. A state that is visited
- * first is expanded by the compiler (space->hook), from within step_bytes.
+ * runtime/position, to runtime/automaton (the budget), to runtime/position, and comes back. These
+ * are seven changes of room, if no state has to be expanded and no name is spelled. A state that is
+ * visited first is expanded by the compiler (space->hook), from within step_bytes.
  *
  * Example   After {"a": the token `1` is new. Its byte is read by the frame of the number, whose
  *           set of cells is interned as position 31, say. The record of the position before gets

@@ -11,8 +11,7 @@
  * Order     A record needs the numbers of the records that it is made of. A list holds what is to
  *           be made, and what is needed goes on top of it: depth of nesting takes no stack.
  * Example   After `{"a": [1` the position is a cell of the number, on top of one of the array, on
- *           top of one of the object, with a record that has the name a. So some six records are
- *           made.
+ *           top of one of the object. Its record has the name a. So some six records are made.
  * Cost      A record is one look-up in a table, and one in an index: some 50 ns. What was made is
  *           remembered until the end, so positions of a history share their tails.
  * Tested by tests/matcher/test_generation.c

@@ -4,12 +4,12 @@
  * Problem   A grammar of stacks cannot compare. May `[1, 1.0` end here? May `{"a":1,"a"` go on? The
  *           answer depends on what was written any number of bytes ago. It may have had another
  *           spelling, and an object another order of members.
- * Idea      The grammar says where to look. A state is `guarded` if a call returns to it with a
- *           value that must be new, or with the name of an additional member that must be new. JSON
- *           itself says what was spelled: its structure does not depend on the alternatives of the
- *           schema that are alive. So a position has two parts. One is the plain position of
- *           stacks.h, which knows nothing of repetitions. The other is a distinct record, a
- *           function of the text alone.
+ * Idea      The grammar says where to look. A state is `guarded` if a call returns to it with
+ *           something that must be new: a value, or the name of an additional member. JSON itself
+ *           says what was spelled: its structure does not depend on the alternatives of the schema
+ *           that are alive. So a position has two parts. One is the plain position of stacks.h,
+ *           which knows nothing of repetitions. The other is a distinct record, a function of the
+ *           text alone.
  * Record    open    the open containers, innermost first, from the outermost one that matters. Each
  *                   has its used values or its seen names, and where its current item begins.
  *           name    the name under way, in an object where names matter. While the name may still
@@ -38,7 +38,7 @@
  *           repeated items allow.
  * Moves     Where only an object's names are recorded, tokens move the plain position as if there
  *           were no record. If a token has punctuation of JSON, its bytes are looked at. Frames are
- *           stepped byte by byte in three cases: something begins that must be new, an additional
+ *           stepped byte by byte in three cases. Something begins that must be new, an additional
  *           name ends, or the name under way can become nothing but a repetition.
  * Example   After `["a", "` of unique strings the deny has read `"`, the first byte of `"a"`. The
  *           token `b` kills the deny and is allowed. The token `a` moves it, and is allowed, since

@@ -1,7 +1,7 @@
 /* distinct_intern.c - the records of distinct.h, each once: open containers, texts, groups of used
  * items, positions.
  *
- * Problem   Equal situations must be equal numbers: then a position, its mask and its moves are
+ * Problem   Equal situations must be equal numbers. Then a position, its mask and its moves are
  *           found again by the next text that comes to the same situation.
  * Idea      Each kind of record has a pool and an index over the hash of its content. A record that
  *           is there already is returned instead of a second one.

@@ -21,7 +21,7 @@
  *             beginning of an escape there, or text in a name where all but a few names may come.
  *           - If all tokens led to any number of values, none is tried again at the same frames,
  *             whichever items were read (tsl__key_unbounded, tsl__distinct_shape).
- *           A token that spells a whole item may repeat the item before it, so each of these is
+ *           A token that spells a whole item may repeat the item before it. So each of these is
  *           tried, unless the item is the empty string, which has one spelling.
  * Example   After ["a","b the deny of "a" is dead. The token `",` is tried: any number of strings
  *           may come next. So `x",` and `yz",` are not tried. The token `","a",` is: it is removed.

@@ -1,4 +1,4 @@
-/* distinct_tokens.h - what distinct_items.c and distinct_names.c share: each tries tokens that the
+/* distinct_tokens.h - what distinct_items.c and distinct_names.c share. Each tries tokens that the
  * plain mask of a position with a distinct record has, and lists those that lead nowhere.
  *
  * SPDX-License-Identifier: Apache-2.0

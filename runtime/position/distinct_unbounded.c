@@ -6,8 +6,8 @@
  * Idea      If any number of texts may come, one of them is new, whatever was read. This depends on
  *           the frames alone, and is kept for the plain position (tsl__key_endless,
  *           tsl__key_texts). "Not known" is kept as well: then the search decides.
- * Search    looks for a string with any number of texts, or a number with any number of digits,
- *           that the frames may come to before the item is over. It goes depth first over plain
+ * Search    looks for a string with any number of texts, or for a number with any number of digits.
+ *           The frames may come to it before the item is over. It goes depth first over plain
  *           positions, a byte at a time, into members and their values first. It never goes through
  *           a name that must be new, unless there are any number of these names. In an array within
  *           whose items must be new it does not go past the first item.

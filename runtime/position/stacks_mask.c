@@ -2,9 +2,9 @@
  * fewest bytes to a complete text. See stacks.h.
  *
  * Masks     The top frame is walked over the whole vocabulary. The walk says which tokens stay
- *           within the frame, and gives a leftover: what remains to spell of tokens that ran past
- *           the end of the frame. The frame below is walked over that leftover, and so on down
- *           (gather_chain). The mask is the union of all these walks.
+ *           within the frame, and gives a leftover. That is what remains to spell of tokens that
+ *           ran past the end of the frame. The frame below is walked over that leftover, and so on
+ *           down (gather_chain). The mask is the union of all these walks.
  * Bytes     tsl__stack_next visits the frames that may be next to read, and joins the bytes that
  *           they can read.
  * Fewest    The shortest completion of a stack is the sum over its frames; of a set, the least of

@@ -1,8 +1,8 @@
 /* stacks_step.c - see stacks_step.h: frames read bytes and land in the list of the next position.
  *
- * The order of the file is that of a byte's way: landing, one byte through one frame (step_cell)
- * and through all frames (tsl__step_byte), runs of bytes (tsl__step_bytes), and last the frames
- * themselves without a byte (tsl__step_visit).
+ * The order of the file is that of a byte's way. First come landing, and one byte through one frame
+ * (step_cell) and through all frames (tsl__step_byte). Then come runs of bytes (tsl__step_bytes),
+ * and last the frames themselves without a byte (tsl__step_visit).
  *
  * Functions that recurse (step_cell, tsl__step_land by way of unions, visit_frame) count how deep
  * they are and stop at TSL__NESTED_MAX.

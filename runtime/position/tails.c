@@ -2,10 +2,10 @@
  *
  * Problem   Equal frames share one cell, whose tail is the union of their tails. After {"a":"x" in
  *           a union of 500 objects, 500 frames call white space one after another. A union for each
- *           is a set of 2 cells, then one of 3, and so on to 500: 125,000 cells are kept, and each
- *           is compared with all before it.
+ *           is a set of 2 cells, then one of 3, and so on to 500. So 125,000 cells are kept, and
+ *           each is compared with all before it.
  * Idea      A frame that lands on an equal one waits (tsl__stepping.waiting). When the byte is
- *           read, one union is made of all tails of a cell: all cells below are sorted, and those
+ *           read, one union is made of all tails of a cell. All cells below are sorted, and those
  *           of one state get their union in the same way.
  * Loops     A frame with a register may take over another that differs in the register alone.
  *           Unions of those are made two by two, as every landing compares them (stacks_step.c).

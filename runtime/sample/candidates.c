@@ -4,7 +4,7 @@
  *           row of logits and a mask, cut into blocks of which the largest logit and the sum of
  *           weights are known. Tokens whose logits change are in the list, whatever the others are.
  * Example   128,256 tokens are allowed. The survey goes through the blocks once and notes the peak
- *           of each. A cut-off at floor f gathers only from blocks whose peak reaches f; after
+ *           of each. A cut-off at floor f gathers only from blocks whose peak reaches f. After
  *           top_k 40 that is mostly a handful, and the list has 40 entries. From there on the row
  *           is not read again.
  * Anchors   Weights are exp(logit - anchor). A block is summed against the largest logit before it,

@@ -15,19 +15,19 @@
  *           than a hundred. A mask of few tokens makes a list at once.
  * Flat rows Where more than TSL__NARROW tokens are left, the dense part stays, under a mask of the
  * candidates' own. The place where the first tokens of
- *           the ranking reach a mass (or count) is found by guessing from a thousand tokens between
- *           which logits it lies, summing up all that lie above each guess in one pass (the kernel
- *           `ladder`), and sorting out exactly the few that lie between two guesses.
+ *           the ranking reach a mass (or count) is found in three steps. Guess from a thousand
+ *           tokens between which logits it lies. Sum up all that lie above each guess in one pass
+ *           (the kernel `ladder`). Sort out exactly the few that lie between two guesses.
  * Scale     Temperature changes no logit: it divides `scale`. A token weighs exp((logit - anchor) *
  *           scale), the anchor being the largest logit. Weights of a block are summed up against a
- *           base of its own, and lifted by the base's weight: so the row is summed up while its
+ *           base of its own, and lifted by the base's weight. So the row is summed up while its
  *           largest logit is still being looked for.
  * Rank      larger logit first, then lower id. A rank is a 64-bit key, so that a cut-off is one
  *           comparison (tsl__rank_key).
  * Draws     go by id (first the dense part, then the list), so they do not depend on the way in
  *           which a cut-off was found.
- * Cost      128,256 logits, AVX-512 on an EPYC 9005 core, in µs: survey 4.5, with masses 15;
- *           gathering the 50 first 1.5; top-p or typical that keep tens of thousands 80 to 240.
+ * Cost      128,256 logits, AVX-512 on an EPYC 9005 core, in µs. Survey 4.5, with masses 15;
+ *           gathering the 50 first 1.5. Top-p or typical that keep tens of thousands 80 to 240.
  * Tested by tests/sample/test_stages.c, against sorting everything; tests/sample/test_keep.c, where
  * thousands are kept
  *

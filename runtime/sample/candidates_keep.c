@@ -2,9 +2,9 @@
  * candidates.h.
  *
  * A list is put into buckets by rank, of which one is put into buckets again, until few are left to
- * be sorted. A dense part is never listed: a guess from a sample gives four values; one pass sums
- * up what lies at or above each; between two of them lies the answer. Guess again there, or list
- * what is left.
+ * be sorted. A dense part is never listed. A guess from a sample gives four values. One pass sums
+ * up what lies at or above each, and the answer lies between two of them. Guess again there, or
+ * list what is left.
  * Tested by tests/sample/test_stages.c, against sorting everything; tests/sample/test_keep.c, where
  *           thousands are kept
  *

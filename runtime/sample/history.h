@@ -1,14 +1,14 @@
 /* history.h - the tokens so far, as penalties look at them.
  *
- * Counting the window anew for each draw would cost a pass over it, so the counts move along: a
- * list of (token, count) by token, to which accepting adds one and from which the token that leaves
- * the window is removed.
+ * Counting the window anew for each draw would cost a pass over it, so the counts move along. They
+ * are a list of (token, count) by token. Accepting adds one to it, and the token that leaves the
+ * window is removed.
  * Cost      One pass over the text, or the window, for DRY and n-grams, whatever is in it; a sort
  *           of the tokens that would prolong something.
- * Repeats   For DRY, and n-grams: read the text backwards; then "the last n tokens occur at another
- *           place" says that the text from there has n tokens in common with the beginning, which
- *           the Z function gives for all places in one pass. Example: … A B C … A B: backwards B A
- *           … C B A …; at the second B two tokens are common, and what came after them was C.
+ * Repeats   For DRY, and n-grams: read the text backwards. Then "the last n tokens occur at another
+ *           place" says that the text from there has n tokens in common with the beginning. The Z
+ *           function gives that for all places in one pass. Example: … A B C … A B: backwards B A …
+ *           C B A …. At the second B two tokens are common, and what came after them was C.
  * Ref       Z function: Gusfield 1997, "Algorithms on strings, trees, and sequences", 1.3. DRY as
  *           in text-generation-webui, there by trying each place.
  * Tested by tests/sample/test_sampler_history.c

@@ -1,8 +1,8 @@
 /* sampler.c - making a sampler, and one step of it. The essay is in sampler.h.
  *
- * Steps     A draw (tsl_sampler_draw) has six parts: bans are removed from the mask; the candidates
- *           begin as a list or as mask and row; tokens whose logits change move to the list; one
- *           survey finds the largest logit; the stages run in their order; one number picks.
+ * Steps     A draw (tsl_sampler_draw) has six parts. Bans are removed from the mask. The candidates
+ *           begin as a list or as mask and row. Tokens whose logits change move to the list. One
+ *           survey finds the largest logit. The stages run in their order. One number picks.
  * Example   temperature 0.7, top_k 40, repetition_penalty 1.1. The stages chosen are PENALTIES,
  *           TEMPERATURE and TOP_K; all others are off and cost nothing. Of 100,000 allowed tokens
  *           the 30 that occurred before move to the list, where the penalty lowers their logits.

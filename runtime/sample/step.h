@@ -1,8 +1,8 @@
 /* step.h - what the model wanted: its distribution before and after the mask.
  *
- * Everything is a quotient of sums that runtime/kernels/logits.h has kernels for: with W = sum of
- * weights and M = sum of weight * argument, log p of a token is its argument - log W, and the
- * entropy is log W - M / W. The anchor before the mask is the row's largest logit, after it the
+ * Everything is a quotient of sums that runtime/kernels/logits.h has kernels for. W is the sum of
+ * weights, and M the sum of weight * argument. Then log p of a token is its argument - log W, and
+ * the entropy is log W - M / W. The anchor before the mask is the row's largest logit, after it the
  * largest allowed one, so that neither sum underflows.
  * Illegal   as for the sampler: outside the mask NaN is no mass, and a +inf takes all of it.
  * Tested by tests/sample/test_step.c

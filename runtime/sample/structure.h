@@ -18,8 +18,8 @@
  * Example   After `[{"id": 1}` the penalised tokens are `}`, `,` and `{"`. All are structure. After
  *           `{"id": ` the token `1` is content and loses what a penalty takes.
  * Cost      Nothing without a matcher, or without penalties. Else a look at each allowed token that
- *           occurred before: some ns where its first byte is content, 50 ns a byte where it is not.
- *           A position that was not met before costs some µs.
+ *           occurred before. It takes some ns where the token's first byte is content, 50 ns a byte
+ *           where it is not. A position that was not met before costs some µs.
  * Tested by tests/sample/test_structure.c
  *
  * SPDX-License-Identifier: Apache-2.0

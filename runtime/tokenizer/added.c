@@ -2,7 +2,7 @@
  *
  * A trie over their texts is tried at every place: the leftmost match counts, there the longest. A
  * token that must be a single word and is not is passed over with all its text, as HF does. White
- * space that a token takes along never reaches back into text that is dealt with; where a token
+ * space that a token takes along never reaches back into text that is dealt with. Where a token
  * took some along to its right, a token may still begin in it, as in HF.
  *
  * Tested by tests/tokenizer/test_encode.c, tests/vocab_files/test_vocab_files.c

@@ -14,9 +14,9 @@
  *           thirds. A slot index is a 32-bit hash times the number of slots, shifted down, so that
  *           tables need not be powers of two.
  * Crowds    Whoever knows the hash can write a file whose tokens all want the same few slots. In a
- *           table of real tokens at most 200 neighbouring slots are full; one where a search passes
- *           CROWD of them, or would, is filled anew with random numbers in its hashes. So the
- *           tables of real files are the same each time, and no file makes a search long.
+ *           table of real tokens at most 200 neighbouring slots are full. A table where a search
+ *           passes CROWD of them, or would, is filled anew with random numbers in its hashes. So
+ *           the tables of real files are the same each time, and no file makes a search long.
  *
  * Tested by tests/tokenizer/test_encode.c, tests/vocab_files/test_vocab_files.c
  *

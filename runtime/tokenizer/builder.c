@@ -2,8 +2,8 @@
  * tokens that end a generation.
  *
  * Idea      Readers of four formats fill one struct: bytes and offsets of the tokens, steps, added
- *           tokens, tables. Texts go into a pool and are named by their place there, so that the
- *           arrays can be written to a cache file as they are.
+ *           tokens, tables. Texts go into a pool and are named by their place there. So the arrays
+ *           can be written to a cache file as they are.
  * Example   A step that replaces " " by "▁": the pool gets " ▁", the step says text 0, length 1,
  *           content 1, length 3.
  * Fails     After a failure the builder still owns all that it holds, and tsl__builder_free frees

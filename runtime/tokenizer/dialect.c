@@ -1,7 +1,7 @@
 /* dialect.c - see dialect.h.
  *
- * Most of a pattern means the same to Oniguruma (HF's Split; its default syntax), to Rust's
- * fancy-regex (tiktoken, HF elsewhere) and to PCRE2, and is copied. What does not:
+ * Most of a pattern is copied, as it means the same to three engines. These are Oniguruma (HF's
+ * Split; its default syntax), Rust's fancy-regex (tiktoken, HF elsewhere) and PCRE2. What does not:
  *
  *                  Oniguruma                       Rust                    PCRE2, if it were copied
  *   \p{Han}        script                          script                  script extensions
@@ -27,8 +27,8 @@
  *           within sets where case is ignored.
  * Groups    For x{1,2}+ -> (?:x{1,2})+ the place in the output where the item before begins is
  *           known: of a group, from a stack of open ones.
- * Folding   Where case is ignored a letter may stand for several in Oniguruma ("ß" is "ss"): what
- *           could be part of such is refused, as are properties whose folding is more than a letter
+ * Folding   Where case is ignored a letter may stand for several in Oniguruma ("ß" is "ss"). What
+ *           could be part of such is refused. So are properties whose folding is more than a letter
  *           or two. A property in a set holds letters like "ß" too; that such a set matches two
  *           letters where one does not do is left out.
  *

@@ -1,10 +1,10 @@
 /* encode.c - the tokenizer: from tables to a working object, and text to ids.
  *
- * Order     What text meets: (1) the beginning-of-sequence tokens, if wanted; (2) stretches of
- *           valid UTF-8, with invalid bytes between; in each stretch (3) added tokens in raw text,
- *           if wanted; between those (4) the normaliser; (5) added tokens in normalised text, if
- *           wanted or SentencePiece's; between those (6) the pre-tokeniser; and (7) merges in
- *           each piece.
+ * Order     What text meets: (1) the beginning-of-sequence tokens, if wanted. (2) Stretches of
+ *           valid UTF-8, with invalid bytes between. In each stretch (3) added tokens in raw text,
+ *           if wanted. Between those (4) the normaliser. (5) Added tokens in normalised text, if
+ *           wanted or SentencePiece's. Between those (6) the pre-tokeniser, and (7) merges in each
+ *           piece.
  * Invalid   A byte that is not part of valid UTF-8 becomes the token of that byte, on its own. The
  *           stretches left and right of it know nothing of each other. A vocabulary without a token
  *           for that byte: TSL_ERR_SYNTAX.

@@ -1,10 +1,10 @@
 /* nfc.c - canonical composition of Unicode text (NFC), which Qwen's tokenizer asks for.
  *
- * Idea      Nearly all text is in NFC already. A code point that NFC leaves alone, that composes
- *           with nothing before it and that is no mark is a border: nothing on its left acts on
- *           what is right of it. So text is copied until a code point is met that is not of that
- *           kind ("unsafe"); then the run from the border before it up to the next border is
- *           decomposed, put in canonical order and composed.
+ * Idea      Nearly all text is in NFC already. A code point is a border if NFC leaves it alone, it
+ *           composes with nothing before it, and it is no mark. Nothing on its left acts on what is
+ *           right of it. So text is copied until a code point is met that is not of that kind
+ *           ("unsafe"). Then the run from the border before it up to the next border is decomposed,
+ *           put in canonical order and composed.
  * Order     Marks are sorted by combining class, stably. Runs of marks are short; long ones (an
  *           attack) are counted instead of inserted.
  * Hangul    11,172 syllables by arithmetic.

@@ -3,7 +3,7 @@
  * Encoding  Text is cut into code points. Of all neighbours that together spell a piece, those with
  *           the best score merge first, the leftmost of equals, until none is left (bpe.c,
  *           TSL__UNITS_SCORES). Scores become ranks here: the best is 0, equal scores share one.
- * Spaces    The model writes a space as "▁". Here pieces spell real spaces and text keeps them; a
+ * Spaces    The model writes a space as "▁". Here pieces spell real spaces and text keeps them. A
  *           "▁" in the text becomes a space first, as it does in the model, where the two can't be
  *           distinguished.
  * User      SentencePiece finds pieces of type "user" in any text that it encodes, after the prefix

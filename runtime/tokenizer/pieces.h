@@ -2,7 +2,7 @@
  * from GGUF.
  *
  * Idea      Two file formats hold the same model. Each reader fills a tsl__piece_model with what
- *           its file says, and tsl__pieces_build makes of it what a builder holds: what each token
+ *           its file says. From that tsl__pieces_build makes what a builder holds: what each token
  *           spells, which are special, and the tables of merges by score.
  * Example   Piece 300 is "▁the", of type NORMAL and score -12: with `escaped` token 300 spells
  *           " the". Piece 13 is "<0x0A>", of type BYTE: token 13 spells a line feed.

@@ -1,7 +1,7 @@
 /* steps.c - normalisers and pre-tokenisers: a list of small steps over pieces of text.
  *
  * Every step reads all pieces and writes new ones; two buffers take turns. HF's larger components
- * are lists of these steps: "ByteLevel" is a PREPEND and a SPLIT_REGEX, "Metaspace" is a REPLACE, a
+ * are lists of these steps. "ByteLevel" is a PREPEND and a SPLIT_REGEX. "Metaspace" is a REPLACE, a
  * PREPEND and a SPLIT_TEXT (runtime/vocab_files/hf_steps.c makes them).
  *
  * Splits    A pattern cuts a piece into entries, matches and what lies between. What HF calls a

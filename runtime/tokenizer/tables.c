@@ -1,11 +1,11 @@
 /* tables.c - the tokenizer's tables as a whole: checking, naming, freeing.
  *
- * Checking  Tables that come out of a cache file are not believed: every id must be one of the
- *           vocabulary, every text must lie within the pool, every enumeration must have a value
- *           that exists, and every table of slots must have a free one, at which a search ends.
+ * Checking  Tables that come out of a cache file are not believed. Every id must be one of the
+ *           vocabulary, and every text must lie within the pool. Every enumeration must have a
+ *           value that exists. Every table of slots must have a free one, at which a search ends.
  * Naming    The hash goes over the numbers in a fixed order of bytes, so that a vocabulary has one
- *           identity on all machines. A table under a drawn key lies differently each time: of such
- *           a table the hashes of the slots are added up, which does not depend on their order.
+ *           identity on all machines. A table under a drawn key lies differently each time. So the
+ *           hashes of its slots are added up, which does not depend on their order.
  * Example   Slots A, B and free against B, free and A: both sums are hash(A) + hash(B) +
  *           hash(free).
  * Cost      One pass over the tables for each.

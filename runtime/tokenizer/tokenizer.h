@@ -11,9 +11,9 @@
  * encode.c runs them. The same passes serve byte-level BPE (GPT-2, Llama 3, Qwen),
  * SentencePiece-style BPE (Gemma), SentencePiece's own (Llama 2, Mistral) and tiktoken ranks.
  *
- * Example   A tokenizer with the merges l+o = 300 and lo+w = 301 has two entries in MERGES: (l, o,
- *           rank 0, 300) and (300, w, rank 1, 301). "low" is three symbols l, o, w; the pair of
- *           rank 0 is merged first, then the pair (300, w). What is left is the token 301.
+ * Example   A tokenizer with the merges l+o = 300 and lo+w = 301 has two entries in MERGES. They
+ *           are (l, o, rank 0, 300) and (300, w, rank 1, 301). "low" is three symbols l, o, w; the
+ *           pair of rank 0 is merged first, then the pair (300, w). What is left is the token 301.
  * Owners    A reader fills a tsl__vocab_builder. tsl__builder_finish moves its tables into a
  *           tokenizer and that into a vocabulary, which frees both. An encode call has its own
  *           tsl__encode_work: any number of threads may encode with one tokenizer.

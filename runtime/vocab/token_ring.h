@@ -1,8 +1,8 @@
 /* token_ring.h - the tokens of a bitset, one by one.
  *
  * Problem   Of a vocabulary with 128,256 tokens two thousand are to be spelled. Where each begins
- *           lies in a line of its own, and so do its bytes: two waits for memory a token, 0.1 µs
- *           each, which is more than all the rest.
+ *           lies in a line of its own, and so do its bytes. That is two waits for memory a token,
+ *           0.1 µs each, which is more than all the rest.
  * Idea      Tokens wait in a ring before it is their turn. What is needed of one is fetched when
  *           it comes in, and once more when half of those before it are gone.
  *

@@ -7,10 +7,10 @@
  *           small one over the special tokens.
  * Block     offsets (u32, size + 1), ids that end a generation (u32), flags (u8), bytes. Numbers
  *           come first, so that they are aligned. One allocation is made and one is freed.
- * Identity  XXH3-128, chained over the sizes, the token lengths, the bytes, the flags and the
- *           tokenizer's own hash: everything that changes a mask or an encoding, in a form that
- *           does not depend on the machine. The order in which end-of-generation tokens are listed
- *           does not matter.
+ * Identity  It is XXH3-128, chained over the sizes, the token lengths, the bytes, the flags and the
+ *           tokenizer's own hash. So it has everything that changes a mask or an encoding, in a
+ *           form that does not depend on the machine. The order in which end-of-generation tokens
+ *           are listed does not matter.
  * Greedy    Arrays bring no merges, so text is cut into the longest token at each place. With
  *           TSL_ENCODE_SPECIAL the text is first cut at special tokens: the leftmost, there the
  *           longest.

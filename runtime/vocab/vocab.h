@@ -1,8 +1,8 @@
 /* vocab.h - the inside of a vocabulary.
  *
  * A vocabulary is the tokens' bytes, the trie over those that text can spell, what is special and
- * what ends a generation; plus, where it came from a tokenizer file, a tokenizer that encodes text.
- * It never changes after it was made, but for `shared`, which is made once behind the lock.
+ * what ends a generation. If it came from a tokenizer file, it has a tokenizer that encodes text,
+ * too. It never changes after it was made, but for `shared`, which is made once behind the lock.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

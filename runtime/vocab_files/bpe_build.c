@@ -3,7 +3,7 @@
  * Problem   A file names tokens by their texts: a merge says "Ġt" and "he". An engine needs
  *           numbers, and what each token spells. 280,000 merges are 840,000 texts to look up.
  * Idea      Names go into a table by text first. A name of up to eight bytes is its own key, so
- *           that no text is compared; longer ones are hashed under a secret, so that no file can be
+ *           that no text is compared. Longer ones are hashed under a secret, so that no file can be
  *           made of names that share a slot. Merges are dealt with 64 at a time: first all slots of
  *           a block are fetched, then they are read. Most files list merges in the order of what
  *           they make, so that the third look-up is mostly a guess that is right.

@@ -4,12 +4,12 @@
  *           it changes from one start to the next.
  * Idea      All tables are flat, so the file is a header and the tables as they lie in memory, each
  *           at a multiple of 64 bytes. Loading is mmap, one pass of XXH3-128 over everything, and
- *           one pass that checks every index against its bounds: after that no value in the file
+ *           one pass that checks every index against its bounds. After that no value in the file
  *           can lead out of it, even if someone forged the checksum. Pages are mapped as the first
  *           pass comes to them, sixteen at a time; to have all of them mapped ahead (MAP_POPULATE)
  *           takes longer.
- * Example   A table of offsets must grow and must end within the bytes; a node's children must lie
- *           behind the node; a merge's tokens must be below the size. A file in which node 5 has
+ * Example   A table of offsets must grow and must end within the bytes. A node's children must lie
+ *           behind the node. A merge's tokens must be below the size. A file in which node 5 has
  *           the child 5 would make a walk go round for ever: the second pass refuses it. The caller
  *           then parses the tokenizer file and writes the entry anew.
  * Naming    <key in hex>.tslvocab; the key hashes the tokenizer file's content and the options

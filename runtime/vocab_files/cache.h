@@ -2,8 +2,8 @@
  *
  * Idea      Reading a tokenizer file takes most of a start. The vocabulary that it gives is written
  *           once, as arrays and tables without pointers, and mapped at each later start. The name
- *           of an entry is a hash of the tokenizer file and of the options, so that another file or
- *           other options find no entry.
+ *           of an entry is a hash of the tokenizer file and of the options. So another file or
+ *           other options finds no entry.
  * Trust     The file may have been cut off, or written by somebody else: its checksum and every
  *           index in it are checked before the vocabulary exists.
  * Tested by tests/vocab_files/test_vocab_cache.c, test_cache_faults.c, test_vocab_hostile.c beside

@@ -1,6 +1,6 @@
 /* gguf_pre.c - see gguf_pre.h.
  *
- * A pre-tokenisation is up to six splits in a row; each cuts the pieces of the one before at its
+ * A pre-tokenisation is up to six splits in a row. Each cuts the pieces of the one before at its
  * matches and keeps matches and rests alike. Names and patterns: llama.cpp's src/llama-vocab.cpp
  * (the copy in llama-cpp-python 0.3.36), the patterns in the form that the models' own
  * tokenizer.json files have. What its names "afmoe", "hybriddna" and "whitespace" do in code, and

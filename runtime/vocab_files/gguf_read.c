@@ -4,10 +4,10 @@
  *           each key a string, a type u32 and a value. A string is its length u64 and its bytes; an
  *           array is a type u32, a count u64 and the elements. All little-endian. Tensors follow,
  *           which are not looked at.
- * Example   The bytes 05 00 00 00 00 00 00 00 "a.eos" 04 00 00 00 02 00 00 00: a key of five
- *           bytes, a.eos, of type 4 (u32), whose value is 2.
- * Work      Every element of an array of strings takes eight bytes of the file at least, numbers
- *           are skipped at once, and so a file can't ask for more work than it has bytes.
+ * Example   The bytes 05 00 00 00 00 00 00 00 "a.eos" are a key of five bytes. Then 04 00 00 00 02
+ *           00 00 00 are type 4 (u32) and the value 2.
+ * Work      Every element of an array of strings takes eight bytes of the file at least, and
+ *           numbers are skipped at once. So a file can't ask for more work than it has bytes.
  * Lies      Every length is compared with what is left of the file before it is used.
  * Tested by tests/vocab_files/test_gguf.c
  *

@@ -6,7 +6,7 @@
  *   code points     Llama 2, Gemma. Tokens are text with "▁" for a space; a character that is no
  *                   token falls back to "<0xHH>".
  * What a token spells is what the file's decoder makes of it in the middle of a text, whatever its
- * neighbours are; a decoder that joins tokens and goes on to change the text is refused. Without
+ * neighbours are. A decoder that joins tokens and goes on to change the text is refused. Without
  * one (HF puts a space after each token then) tokens spell what they are written as. A "<0xHH>"
  * spells its byte where the model falls back to it or the decoder says so. Added tokens of the
  * first family stand for themselves.

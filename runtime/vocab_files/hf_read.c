@@ -8,7 +8,7 @@
  * Example   {"model": {"type": "BPE", "vocab": {"a": 0}}}: "type" becomes a node of the tree. At
  *           the name "vocab" within "model" the mode changes: "a" and 0 become an entry of the
  *           list of tokens. The `}` behind it changes the mode back.
- * Memory    yajl does not look at what its allocator returns, so a NULL must never get there: its
+ * Memory    yajl does not look at what its allocator returns, so a NULL must never get there. Its
  *           hook takes from an arena and, if that is exhausted, jumps out of yajl altogether
  *           (longjmp to read_all). All yajl state lies in the arena, so nothing leaks.
  * Tested by tests/vocab_files/test_vocab_files.c

@@ -3,17 +3,17 @@
  * Problem   The cache's entry is named by what the tokenizer file holds. To read and hash 9 MB only
  *           to find that nothing has changed takes a fifth of the time of a start. On a busy
  *           machine, whose caches the file does not stay in, it takes more.
- * Idea      A note of 104 bytes beside the entries: a file of this device, inode and size, last
- *           written and last changed at these times, has this hash. Whoever writes to a file
- *           changes at least the last of them, and no program can set it back. The note is named by
- *           device and inode.
+ * Idea      A note of 104 bytes stands beside the entries. It says that a file of this device,
+ *           inode and size, last written and last changed at these times, has this hash. Whoever
+ *           writes to a file changes at least the last of them, and no program can set it back. The
+ *           note is named by device and inode.
  * Racy      Two writes within one tick of the clock leave the same time. So nothing is noted of a
- *           file that was changed less than two seconds before it was read, or while it was read:
- *           it is read again the next time. (What git calls a racy entry.)
+ *           file that was changed less than two seconds before it was read, or while it was read.
+ *           It is read again the next time. (What git calls a racy entry.)
  * Blind     to what is written through a mapping that was shared before the file was read, as make
- *           and git are: the times change with the first write to a page alone.
- * Unsound   notes are as good as none: they are written under another name and renamed, carry a
- *           checksum, and one that does not fit the file is written anew. A forged one can but name
+ *           and git are. The times change with the first write to a page alone.
+ * Unsound   notes are as good as none. They are written under another name and renamed, and carry a
+ *           checksum. One that does not fit the file is written anew. A forged one can but name
  *           another entry of the same folder, where whoever forges it could have changed the entry
  *           as well.
  *

@@ -1,13 +1,13 @@
 /* load.c - vocabularies from files: which reader, and the cache in front of it.
  *
- * The format is known from the content: "GGUF" is that, a protocol buffer that begins with a piece
- * is SentencePiece's, an object is a tokenizer.json (or Mistral's tekken.json, which hf.c passes
- * on), lines of base64 and numbers are a tiktoken rank file.
+ * The format is known from the content. "GGUF" is that. A protocol buffer that begins with a piece
+ * is SentencePiece's. An object is a tokenizer.json (or Mistral's tekken.json, which hf.c passes
+ * on). Lines of base64 and numbers are a tiktoken rank file.
  *
  * Of a GGUF file the metadata alone is read, however large the tensors behind it are.
  *
- * With a cache, a file's content is looked up (known.c) or hashed; its entry is mapped (cache.c);
- * only where there is none, the file is parsed.
+ * With a cache, a file's content is looked up (known.c) or hashed, and its entry is mapped
+ * (cache.c). Only where there is none the file is parsed.
  *
  * Example   model.gguf with a cache: the first bytes are "GGUF", so the metadata is what is hashed.
  *           The hash with the options names <key>.tslvocab. It is not there: gguf.c parses, and the

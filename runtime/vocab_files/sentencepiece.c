@@ -1,7 +1,7 @@
 /* sentencepiece.c - a vocabulary from SentencePiece's own file, tokenizer.model: a protocol buffer.
  *
- * Format    A message is a list of fields: a varint `number << 3 | wire`, then a varint (wire 0), 8
- *           bytes (1), a length and as many bytes (2) or 4 bytes (5). What is read of
+ * Format    A message is a list of fields. Each is a varint `number << 3 | wire`, then a varint
+ *           (wire 0), 8 bytes (1), a length and as many bytes (2) or 4 bytes (5). What is read of
  *           sentencepiece_model.proto:
  *             1  a piece, once per id     1 text, 2 score (float), 3 type (1 if absent)
  *             2  how it was trained       3 model: 1 unigram (if absent), 2 BPE, 3 word, 4 char; 24

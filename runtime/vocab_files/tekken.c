@@ -2,8 +2,8 @@
  * a block of special tokens.
  *
  * File      "config": "pattern", "default_vocab_size" (ids in all), "default_num_special_tokens"
- *           (the first of them); "vocab": objects with "rank" (0, 1, 2, … in order) and
- *           "token_bytes" (base64); "special_tokens", in newer files: objects with "rank" and
+ *           (the first of them). "vocab": objects with "rank" (0, 1, 2, … in order) and
+ *           "token_bytes" (base64). "special_tokens", in newer files: objects with "rank" and
  *           "token_str". Of "vocab" the first default_vocab_size - default_num_special_tokens
  *           count; the id of a token is its rank plus the number of special ones. A special id
  *           without a name is <SPECIAL_id>. Files without "special_tokens" (240718, 240911) mean

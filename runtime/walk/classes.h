@@ -1,10 +1,11 @@
 /* classes.h - tokens made of certain letters only, as bitsets.
  *
- * A class is a set of bytes: some ASCII characters and the bytes of multi-byte UTF-8, all of it,
- * none, or those characters that a class of wide ones has (nonascii.h). Its mask holds every token
- * below a trie node that is a text of such letters, or the beginning of one (the last character may
- * be cut off). With a limit, only tokens of at most that many characters: above SHORT_MAX the few
- * longer ones are a list to subtract, below there is a bitset per limit.
+ * A class is a set of bytes: some ASCII characters, and some bytes of multi-byte UTF-8. Of the
+ * latter it has all, none, or those of a class of non-ASCII characters (nonascii.h). Its mask holds
+ * every token below a trie node that is a text of such letters, or the beginning of one. The last
+ * character may be cut off. With a limit, the mask holds only tokens of at most that many
+ * characters. Above SHORT_MAX the few longer ones are a list to subtract; below it there is a
+ * bitset per limit.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

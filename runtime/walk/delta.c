@@ -11,8 +11,8 @@
  *           candidates; the nearest one is compared.
  * Example   Names without `hipchat`: after `hip` and after nothing, only `c` leads to different
  *           places; below it, only `h` does. So the walk after `hip` is the walk after nothing, but
- *           for the tree of `ch`: its tokens are removed, and those that live after `hip` added.
- * Cost      A comparison of two transitions for each node where the two differ; candidates that
+ *           for the tree of `ch`. Its tokens are removed, and those that live after `hip` added.
+ * Cost      A comparison of two transitions for each node where the two differ. Candidates that
  *           differ over too much of the vocabulary are given up at the root.
  * Tested by tests/walk/test_delta.c, tests/engine/test_oracle.c
  *

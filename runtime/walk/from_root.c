@@ -2,15 +2,15 @@
  *
  * Starts    What begins as a number, a string, or any value of another kind does, is in the walk of
  *           that, which the vocabulary's layer has.
- * Digits    Where any digits may come next, as many as tokens have of them, they are in the walk of
- *           a number of any length, which the vocabulary's layer has too: numbers within wide
+ * Digits    Where any digits may come next, as many as tokens have, they are in the walk of a
+ *           number of any length. The vocabulary's layer has that walk too: numbers within wide
  *           bounds.
  * Past      Characters past ASCII that all lead to one place are read at once.
- * Text      Where a letter leads to any text, as behind the `:` of `^[a-z]+:[a-z]+` or at the
- *           beginning of `^[a-z]` or `^\w`, what begins with one is in the walk of that text, which
- *           is known: all trees of letters would be searched else for what ends the text.
- * Escapes   So is what begins with an escape's letter in a string of any characters, which goes on
- *           behind it: the walk of one with a letter more to come is known.
+ * Text      Where a letter leads to any text, what begins with one is in the walk of that text,
+ *           which is known. Examples are the `:` of `^[a-z]+:[a-z]+`, and the beginning of `^[a-z]`
+ *           or `^\w`. Otherwise all trees of letters would be searched for what ends the text.
+ * Escapes   So is what begins with an escape's letter in a string of any characters. That string
+ *           goes on behind the letter, and the walk of one with a letter more to come is known.
  * Cost      Of a text, some 0.1 ms, where the search takes 0.7.
  * Tested by tests/walk/test_delta.c, tests/walk/test_letters.c, tests/engine/test_oracle.c
  *

@@ -8,13 +8,14 @@
  *           gives the union of the masks, and leaves the union of what each leaves. So the result
  *           is the same.
  * Key       Two calls are the same if they call the same frame, come back to the same state, and
- *           the caller's register is the same. Calls within a walk that a level does beside its
- *           own (tsl__walk_within) are done before that walk is over: `late_from` is where its own
+ *           the caller's register is the same. Calls within a walk that a level does beside its own
+ *           (tsl__walk_within) are done before that walk is over. `late_from` is where its own
  *           calls begin.
  * At once   A call at the root has one node alone. A call of names goes on in its own way for each
  *           name, which depends on the state that calls.
  * Example   A declaration of a C-like grammar, `type name = value;`: the first mask takes 151 ms
- *           and 31 MB with a walk at each node, and 28 ms and 13 MB with calls that are put off.
+ *           and 31 MB with a walk at each node. It takes 28 ms and 13 MB with calls that are put
+ *           off.
  * Cost      A note is two stores and a look at the last few calls.
  * Tested by tests/walk/test_shortcuts.c, tests/engine/test_oracle.c
  *

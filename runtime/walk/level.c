@@ -11,8 +11,8 @@
  * Met       A loop comes to the same node from each node above it in a large set. Where the search
  *           was in a state is noted in bits by node, so each node is searched once.
  * Example   Walking `"` of a member's name: level 0 is the object's walk. It calls the frame of the
- *           name, which gathers into level 1; what that leaves over is interned, level 1 is free
- *           again, and the frame of the value is walked in it.
+ *           name, which gathers into level 1. What that leaves over is interned, and level 1 is
+ *           free again. Then the frame of the value is walked in it.
  * Cost      To open a level is some twenty stores. A note takes one bit a node and state.
  * Tested by tests/engine/test_oracle.c, tests/engine/test_faults.c
  *

@@ -1,31 +1,30 @@
 /* linear.h - many nodes of the trie at once, along a table.
  *
- * Problem   A string that must not hold some text, or holds 32 hexadecimal digits somewhere, lives
- *           on nearly any byte and is in another state after each: the search of walk.c enters
- *           90,000 nodes, each at the price of a state's record, a search among its ranges and a
- *           list of tokens.
+ * Problem   Take a string that must not hold some text, or holds 32 hexadecimal digits somewhere.
+ *           It lives on nearly any byte, and is in another state after each. The search of walk.c
+ *           enters 90,000 nodes. Each costs a state's record, a search among its ranges and a list
+ *           of tokens.
  * Idea      The nodes in the order of their spelling, 16 bytes each: a node, all that is below it,
  *           the next one. A row of 256 numbers for each state that is met: where a byte leads, as a
  *           number of a row. One load of each a node, and a jump over what is below where nothing
  *           lives. Rows are filled in as bytes are met, so nearly no state is derived that the
  *           search would not have derived.
  * Words     Two thirds of the nodes have nothing but ASCII letters below. From most states many of
- *           these can follow, whichever they are: how many at least the rows say, nearest
- *           ones first, and what is no higher than that lives as a whole. A length of at most 12 is
- *           met by no text of 12 letters, a `,` that must come or must not by none.
+ *           these can follow, whichever they are. The rows say how many at least, nearest ones
+ *           first. What is no higher than that lives as a whole. A length of at most 12 is met by
+ *           no text of 12 letters, a `,` that must come or must not by none.
  * Cover     Where all words live, or all of so many letters and no longer ones, they are read at
  *           once (linear_parts.c). The table that is read then has half the nodes, and no words.
  *           Where words live that hold any of most letters past ASCII, a still smaller one is.
  * Quotes    Among letters of a JSON string only those nodes are looked at that have a quote or a
- *           backslash below: a table of these alone, some thousand, that lie side by side
- *           (linear_parts.c).
- * Aside     States that do more than read (may end where something follows, call, fork), nodes
- *           below which letters are worth a class, and states past the 253rd are set aside: the
- *           search takes them.
- * Stops     Of a frame that may end or call after nearly each byte, as that of a name before any of
- *           ten operators, nearly all would be set aside. So such states may have rows, too, where
- *           the caller asks for it (stops.c). A node where one is reached is listed if one of the
- *           next bytes may begin what follows the frame, or what it calls.
+ *           backslash below. A table has these alone, some thousand, side by side (linear_parts.c).
+ * Aside     Three things are set aside for the search. They are states that do more than read (may
+ *           end where something follows, call, fork), states past the 253rd, and nodes below which
+ *           letters are worth a class.
+ * Stops     Some frames may end or call after nearly each byte, as that of a name before any of ten
+ *           operators. Of these nearly all would be set aside. So such states may have rows, too,
+ *           where the caller asks for it (stops.c). A node where one is reached is listed if one of
+ *           the next bytes may begin what follows the frame, or what it calls.
  * Cost      About 5 ns a node (by the search, whose nodes lie elsewhere, 30 to 150). 16 bytes a
  *           node and 4 more to find it, 8 for the table without words, once per vocabulary.
  * Tested by tests/walk/test_linear.c, tests/engine/test_oracle.c

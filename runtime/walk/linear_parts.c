@@ -4,15 +4,15 @@
  * Problem   Three of five tokens are ASCII letters, with a space before them or without. Most
  *           states that read the table let all of them through, and the full table is larger than
  *           the processor's near caches. A JSON string that lives on any letters is in another
- *           state after each letter, so the search would look for its closing quote from each of
+ *           state after each letter. So the search would look for its closing quote from each of
  *           them.
  * Words     Words of up to 32 ASCII letters are one bitset, and words with a space before them are
- *           another. Where a state lets all of them through, the bitsets answer for them, and the
+ *           another. Where a state lets all of them through, the bitsets answer for them. The
  *           reader takes a table without the nodes that have only words below.
  * Letters   Most of what is left holds letters past ASCII. Most patterns treat these alike, except
- *           for spaces and marks among them. So words of ASCII letters and of characters whose
- *           first byte no space has are two further bitsets, with a table of their own of some
- *           thousand nodes.
+ *           for spaces and marks among them. So words of ASCII letters, and of characters whose
+ *           first byte no space has, are two further bitsets. They have a table of their own of
+ *           some thousand nodes.
  * Quotes    Only the nodes that have a quote or a backslash below, and all nodes from there on, in
  *           the order of their spelling. The former have no tokens in this table: they are letters,
  *           and the mask of a class of letters has them.

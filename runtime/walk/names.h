@@ -4,15 +4,14 @@
  *           Each would spell the names that are left in states of its own, walked over the
  *           vocabulary each time.
  * Idea      The names are spelled in a frame that knows the set, but not which of its names are
- *           allowed: its states and walks are those of the object, made once. A state of such a
+ *           allowed. Its states and walks are those of the object, made once. A state of such a
  *           frame is KEYED: it says which names it may still become. Below it lies a RESUME state,
- *           one for each set of members seen: it says which names are allowed, and how to go on
+ *           one for each set of members seen. It says which names are allowed, and how to go on
  *           after each. Whoever lands on a keyed state asks the RESUME below whether any of its
- *           names is allowed, and drops it if none is; the walk keeps the names beside the tokens
- *           and the leftovers, and whoever uses it picks.
- * Beside    Where other names may come, too, the frame that takes any text but some has all tokens
- *           that spell beginnings of names: they are looked for only where a name ends within a
- *           token.
+ *           names is allowed. If none is, the state is dropped. The walk keeps the names beside the
+ *           tokens and the leftovers, and whoever uses the walk picks.
+ * Beside    Where other names may come, too, the frame of any text but some has all tokens that
+ *           spell beginnings of names. They are looked for only where a name ends within a token.
  * Example   {"a": A, "b": B}: after {"a":1, the frame names{a,b} runs over RESUME{b}. Its token
  *           `a"` is dropped, and `b"` goes on with B.
  * Cost      A new set of members costs one RESUME, and a look at each token on the paths of the

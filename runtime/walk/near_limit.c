@@ -7,21 +7,21 @@
  * Idea      A token shorter than what is left does not see the limit. The others are few, and are
  *           tried one by one: by the state without the limit and by the state with it. Those that
  *           only the former takes are removed from its walk.
- * Fewer     Most long tokens need not be tried by the state with the limit: one with more
- *           characters than are left dies; one after which the shortest end still fits lives; and
- *           what a part of the texts (`low`) takes, the state takes. Tokens are tried in the order
- *           of their spelling, so the bytes that one shares with the one before are read once.
+ * Fewer     Most long tokens need not be tried by the state with the limit. A token with more
+ *           characters than are left dies. One after which the shortest end still fits lives. What
+ *           a part of the texts (`low`) takes, the state takes. Tokens are tried in the order of
+ *           their spelling, so the bytes that one shares with the one before are read once.
  * Open      Where the limit is on the whole text and the pattern is open at its end, the reference
  *           is any string at all (`open`). It says nothing of tokens with a quote or a backslash:
  *           these are removed, and read along a table (linear.h).
- * Alone     Where nothing follows the frame, a text that looks for things among any characters of
- *           a class takes any of these: what is missing can still come. The reference is the class
+ * Alone     Where nothing follows the frame, a text that looks for things among any characters of a
+ *           class takes any of these. What is missing can still come. The reference is the class
  *           (`alone`). With a limit, a long token lives if what is missing after it still fits,
  *           which the state without the limit says (`ends_within`).
  * Example   `^[a-z]+( [a-z]+)*$` with at most 12 characters, after `ab`: 10 are left. ` abcdefghij`
  *           has 11 characters and is removed; `cde` is as without the limit.
- * Exact     A token may leave the frame in one of the two and not in the other, or in a way that is
- *           not followed here (calls, forks). Then the finder gives up.
+ * Exact     A token may leave the frame in one of the two and not in the other. Or it leaves in a
+ *           way that is not followed here (calls, forks). Then the finder gives up.
  * Cost      Four steps for each token longer than what is left: of Llama-3.1's some 2,000 have more
  *           than 12 characters.
  * Tested by tests/walk/test_near_limit.c, tests/engine/test_oracle.c

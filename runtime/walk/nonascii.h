@@ -5,15 +5,16 @@
  *           enter every subtree of a multi-byte character.
  * Idea      Two bits per node, made once per class. EXIT: the last character of the node's path is
  *           not in the class (or, cut off in the middle, cannot become one that is). DIRTY: some
- *           node below is an exit. ASCII has no exits here: sets of bytes are enough. Where only
- *           so many of a class may come, and then a character past ASCII, what is cut off may be
- *           the beginning of either: there the class is `whole`, and such a node is an exit, too.
- *           Which characters a path may end in does not depend on the class: that is known once per
- *           vocabulary, in buckets of 64 code points, and a class looks into those buckets that it
+ *           node below is an exit. ASCII has no exits here: sets of bytes are enough. Where only so
+ *           many of a class may come, and then a character past ASCII, what is cut off may be the
+ *           beginning of either. There the class is `whole`, and such a node is an exit, too. Which
+ *           characters a path may end in does not depend on the class. So that is known once per
+ *           vocabulary, in buckets of 64 code points. A class looks into those buckets that it
  *           lacks.
- * Cost      Tens of microseconds for a class that lacks few characters, up to half a millisecond
- *           for one that has few, and 2 × 34 KB for the 274,520 nodes of Llama-3.1; 2.5 MB once per
- *           vocabulary. The two common classes are made with the vocabulary's tables.
+ * Cost      Time: tens of microseconds for a class that lacks few characters, up to half a
+ *           millisecond for one that has few. Memory: 2 × 34 KB for the 274,520 nodes of Llama-3.1,
+ *           and 2.5 MB once per vocabulary. The two common classes are made with the vocabulary's
+ *           tables.
  * Tested by tests/engine/test_oracle.c, test_letters.c
  *
  * SPDX-License-Identifier: Apache-2.0

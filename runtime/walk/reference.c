@@ -4,10 +4,10 @@
  *
  * Removed tokens are listed in the mask if they are few (tsl__level_but), else their bits are
  * cleared in a copy of it. A leftover node is dropped if it is one of the removed nodes or below
- * one: those are sorted by their tokens, so one binary search finds it.
+ * one. Those are sorted by their tokens, so one binary search finds it.
  *
  * The excluded texts of a difference are followed through the trie by themselves, only where a
- * closing quote lies below: before that no excluded text is spelled in full. Fixed texts go along
+ * closing quote lies below. Before that no excluded text is spelled in full. Fixed texts go along
  * their table (fixed.h).
  *
  * SPDX-License-Identifier: Apache-2.0

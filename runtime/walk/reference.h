@@ -1,13 +1,13 @@
 /* reference.h - a walk that is a known one, minus what is removed, plus what is added.
  *
  * Problem   The first walk of a state over the whole vocabulary takes up to a millisecond. Most
- *           such states are nearly like one whose walk is known: the state after the next byte of a
- *           name that is excluded, a string with a limit that few tokens reach, a string that must
- *           not hold one word.
+ *           such states are nearly like one whose walk is known. One example is the state after the
+ *           next byte of a name that is excluded. Others are a string with a limit that few tokens
+ *           reach, and a string that must not hold one word.
  * Idea      Say how the two differ, not what the new one is. A *finder* looks at a state and fills
- *           in a reference: the known mask and leftover, the tokens and leftover nodes to remove,
- *           and the places from which the search adds what the known walk lacks. One function,
- *           tsl__reference_apply, makes the walk of it.
+ *           in a reference. The reference has the known mask and leftover, and the tokens and
+ *           leftover nodes to remove. It also has the places from which the search adds what the
+ *           known walk lacks. One function, tsl__reference_apply, makes the walk of it.
  * Finders   delta.c: another state of this grammar, compared with this one byte by byte.
  *           reference.c: "any text but these" is the walk of any text, minus the tokens that spell
  *           one of these in full.

@@ -10,16 +10,16 @@
  *           Who has done a costly one leaves a copy here; who would have to do it takes the copy.
  * Classes   The same for masks of classes of letters, which patterns share more often than walks.
  * Rows      The same for masks of positions: a few are had by most grammars, at most of their
- *           positions. Those are written out once, and copied by all. Others have the same bitsets,
- *           as those of white space and of what a string begins with, and some tokens of their own:
- *           the row of the bitsets is one in their place.
+ *           positions. Those are written out once, and copied by all. Other masks have the same
+ *           bitsets, as those of white space and of what a string begins with, and some tokens of
+ *           their own. In their place the row of the bitsets is lent.
  * Bound     Two generations of half the limit each. When the younger is full, the older one goes,
  *           and what is still requested was carried over. Bitsets are shared, not copied: they go
  *           with the last grammar that has one. Rows of masks of the vocabulary's own layer stay
  *           with it.
  * Safety    Digests are of 128 bits and under a secret of the vocabulary's, drawn at random when it
- *           is made, so that nobody can write two schemas that have one. A walk holds token numbers
- *           and nothing of a schema's text. That one was known shows in the time it took, as in any
+ *           is made. So nobody can write two schemas that have one. A walk holds token numbers and
+ *           nothing of a schema's text. That one was known shows in the time it took, as in any
  *           cache (SECURITY.md).
  * Threads   One lock, held for a probe and a copy; held only where a grammar would walk.
  * Cost      A miss 0.1 µs, a hit under 1 µs.

@@ -1,15 +1,15 @@
 /* stops.c - frames that may end or call after nearly each byte, along the table of the trie.
  *
- * Problem   A name in a language of types may go on with a letter, and after each letter one of
- *           twelve operators may come, white space, a comment, or the end of the frame. Letters are
- *           a class (classes.h), but what may follow is too much to be sifted by (search.h). So
- *           the search enters some 25,000 nodes, each at the price of a state's record.
+ * Problem   In a language of types a name may go on with a letter. After each letter one of twelve
+ *           operators may come, white space, a comment, or the end of the frame. Letters are a
+ *           class (classes.h), but what may follow is too much to be sifted by (search.h). So the
+ *           search enters some 25,000 nodes, each at the price of a state's record.
  * Idea      The table of the trie (linear.h) is read from such a state. Its rows go on through
  *           states that may end or call. The reading lists the nodes where that may be, if one of
- *           the next bytes fits; what the frame does there, the search does afterwards
+ *           the next bytes fits. What the frame does there, the search does afterwards
  *           (tsl__search_stop), as it would have done on the way.
  * Words     Where all texts of letters live, words are marked at once, though the frame may end or
- *           call among them: all their tokens are in the mask already.
+ *           call among them. All their tokens are in the mask already.
  * Example   After `Partial` in `type T = Partial<T>` the name may go on, or `<`, `[`, `|` or a
  *           comment may come. Over 294 tokens of TypeScript's types a mask takes 1.1 ms on average
  *           by the search, and 0.22 along the table.

@@ -4,22 +4,23 @@
  *           none but few tokens die. The first walk of such a state would read the whole trie.
  * Idea      What a text of letters does to the state is a small graph (text_graph.h). Followed to
  *           its end it says, for each point, how many bytes away the nearest death is, and which
- *           bytes lie on every way there. So the walk is the mask of the class minus what dies, and
- *           only tokens are looked at that are long enough and have those bytes. What is legal but
+ *           bytes lie on every way there. So the walk is the mask of the class minus what dies.
+ *           Only tokens are looked at that are long enough and have those bytes. What is legal but
  *           is no letter (a closing quote, an escape) is searched for as ever, among the letters.
  * Needed    The bytes of one shortest way to death are the candidates: at each of its steps, those
  *           that go the same way (`C` and `c`). What all ways need is a greatest fixed point: a
  *           point needs what each of its ways on needs.
  * Nowhere   What no text may hold wherever it stands (a slash in names without one) is looked for
- *           in no tree: a bitset has the tokens with it. Ways by such bytes are none then.
- * Words     Two words may have no byte in common. Where all ways together need none, or too many
- *           tokens have what they need, the tokens that die by each way are looked for in turn.
+ *           in no tree. A bitset has the tokens with it. Ways by such bytes are none then.
+ * Words     Two words may have no byte in common. Sometimes all ways together need no byte, or too
+ *           many tokens have what they need. Then the tokens that die by each way are looked for in
+ *           turn.
  * Non-ASCII Most patterns have `.`, which U+2028 dies of, and few tokens have that. Tokens that die
  *           within a character past ASCII are looked for apart: such ways share nothing with
  *           others.
  * Letters   Where a quote is kept apart from the characters beside it, as in JSON strings, letters
- *           are raw characters; else all characters, if the text may end anywhere or nothing
- *           follows.
+ *           are raw characters. Otherwise they are all characters, if the text may end anywhere or
+ *           nothing follows.
  * Exact     Every way to death through the letters is in the graph. A token without one of the
  *           bytes that all ways need, or with fewer bytes than the shortest way, does not die.
  * Example   Names without `hipchat`: each way needs h, i, p, c, a and t, and seven bytes. The few

@@ -6,13 +6,13 @@
  *           only looks, and a function, which makes the walk or says that it cannot after all. The
  *           last one is the search (search.h), which can make any walk.
  * Example   A string of at most 40 characters that matches `^a`, after its opening quote. It does
- *           more than call; it is no string of *any* characters; but it has a form, "as without the
- *           limit", so near_limit.c makes its walk from that of `^a` alone. That one has no form.
- *           No similar state was walked yet. Its letters are no class of their own. The search
- *           makes it.
+ *           more than call, and is no string of *any* characters. But it has a form, "as without
+ *           the limit", so near_limit.c makes its walk from that of `^a` alone. That one has no
+ *           form. No similar state was walked yet. Its letters are no class of their own. The
+ *           search makes it.
  * Cycles    A loop around something that may be empty can come back to a walk in progress without
  *           having read a byte. What that would add, the outer walk adds already, so it adds
- *           nothing; but walks between the two are incomplete and must not be remembered (`cycle`).
+ *           nothing. But walks between the two are incomplete and must not be remembered (`cycle`).
  * Cost      The table is some 20 ns a walk; what its entries cost stands with each of them.
  * Tested by tests/walk/test_shortcuts.c, tests/engine/test_oracle.c
  *

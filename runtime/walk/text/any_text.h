@@ -4,17 +4,17 @@
  * Problem   Most strings with a length hold any characters, and most patterns begin or go on with
  *           any (`-1$`, `^x.*`). From each such state escapes are derived anew, and each token with
  *           a quote or a backslash is read.
- * Idea      How a token reads in a string of any characters is known with the vocabulary's tables:
- *           whether it leaves it open, or closes it, and after how many characters. Counted: a
- *           string of so many characters to so many and no more is that string's walk, but for
- *           tokens with too many characters, and for those that close it too early. Endless: where
- *           any characters leave a string open for ever, all tokens live that leave that one open.
- *           Those that close it are looked up in the state, along a table of them, unless more must
- *           still come than any of them has. What has one bound only, as it is but at the
- *           beginning of most strings, is walked with the tables; and with its opening quote, which
- *           few characters follow within a token, a string is mostly as one without a bound, or of
- *           a few characters at least, or of more than any token has: of these the vocabulary's
- *           layer has a state each.
+ * Idea      How a token reads in a string of any characters is known with the vocabulary's tables.
+ *           They say whether the token leaves the string open, or closes it, and after how many
+ *           characters. Counted: a string from so many characters to so many has the walk of the
+ *           unbounded string. But it lacks tokens with too many characters, and those that close it
+ *           too early. Endless: where any characters leave a string open for ever, all tokens live
+ *           that leave that one open. Those that close it are looked up in the state, along a table
+ *           of them, unless more must still come than any of them has. What has one bound only is
+ *           walked with the tables. That is all but the beginning of most strings. With its opening
+ *           quote, which few characters follow within a token, a string is mostly like one of
+ *           three. It is without a bound, or has a few characters at least, or more than any token
+ *           has. The vocabulary's layer has a state for each of these.
  * Example   {"maxLength": 64}: no state but the first is made.
  * Cost      What is known with the tables a look-up; else about 2 µs, or 5 where the state is
  *           looked up.

@@ -2,19 +2,19 @@
  *
  * Problem   Which tokens of letters does a state deny? To try them all is to read the whole trie.
  * Idea      Follow the state by all letters at once, not by tokens. The states that letters lead to
- *           are few (a word under way, a count), and so are the ways between them: a *way* is a row
+ *           are few (a word under way, a count), and so are the ways between them. A *way* is a row
  *           of bytes from one point to another. A state that no letter can leave alive any more is
  *           TSL__GRAPH_DEAD, one in which all letters live for ever is TSL__GRAPH_ALIVE.
- * Points    The states that a text leads to at once, between two characters or within one (`part`
+ * Points    The states that a text leads to at once, between two characters or within one. `part`
  *           says which bytes may go on: texts are UTF-8, as everywhere where there are letters past
- *           ASCII). Registers are left to other shortcuts.
+ *           ASCII. Registers are left to other shortcuts.
  * Words     Most points are those of a word under way. But for the bytes by which the word goes on,
  *           their ways are those of an earlier point (compiler/states/failure.h), and are copied.
  * UTF-8     Characters past ASCII that lead to one place are one way for each row of first bytes,
- *           if the grammar says so at once; others are followed byte by byte.
+ *           if the grammar says so at once. Others are followed byte by byte.
  * Example   Strings without `the`. Points: nothing read, `t` read, `th` read. Ways: `t` from each
- *           to the second, `h` from the second to the third, `e` from the third to TSL__GRAPH_DEAD,
- *           and all other letters back to the first.
+ *           to the second, `h` from the second to the third, `e` from the third to TSL__GRAPH_DEAD.
+ *           All other letters lead back to the first.
  * Cost      About 1 µs for each target of a state that is made, of which there are at most 1,024.
  * Tested by tests/walk/test_subtract.c, tests/engine/test_oracle.c
  *
