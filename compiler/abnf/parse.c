@@ -6,7 +6,7 @@
  *           parser sees the end of the rule there. RFC texts are often indented as a whole: the
  *           indentation of each rule is its own.
  * Core      Names without definition are looked up in the core rules, which stand behind the text
- *           in the same memory: the line is read like any other.
+ *           in the same memory. Such a line is read like any other.
  * Example   The second line is indented more than the first, so rule a is "x" b:
  *              a = "x"
  *                  b

@@ -1,7 +1,7 @@
 /* scan.c - names, numbers, literals, classes and tokens of an EBNF text.
  *
- * Problem   The letters of EBNF are not those of GBNF: names have dots, "\x416" is one character,
- *           "\0" is NUL, a class may be empty, and '-' may begin a name.
+ * Problem   The letters of EBNF are not those of GBNF. Names have dots, "\x416" is one character,
+ *           and "\0" is NUL. A class may be empty, and '-' may begin a name.
  * Idea      One function for each kind of word. It begins at the word, and ends behind it.
  * Example   "\x41g"   is Ag: hexadecimal digits are read as long as there are some
  *           [a-c-e]   is a, b, c, '-' and e: a '-' after a range stands for itself

@@ -1,7 +1,7 @@
 /* alike.c - which ranges of bytes an expression does not keep apart.
  *
  * Problem   An expression of many alternatives has many edges (reads.c), and bytes on both sides of
- *           an edge often lead to the same place: of [a-z]|[A-Z] both ranges do. Each derivative
+ *           an edge often lead to the same place. Of [a-z]|[A-Z] both ranges do. Each derivative
  *           that need not be made saves as much as a state costs.
  * Idea      Begin with one part that holds all ranges between edges. Each set of bytes in the
  *           expression splits every part into the ranges that the set has and the others. Ranges

@@ -5,9 +5,9 @@
  *           date without </parameter>" as a conjunction is a search through all dates, though none
  *           has a "<". And the walk need not look where a token holds a byte that no text of a
  *           state has.
- * Idea      A walk over the expression, as a tree: bytes, literals and listed strings say what
- *           they hold; a meet holds no more than each of its parts. An automaton in C says which
- *           ASCII characters it knows.
+ * Idea      A walk over the expression, as a tree. Bytes, literals and listed strings say what they
+ *           hold. A meet holds no more than each of its parts. An automaton in C says which ASCII
+ *           characters it knows.
  * Bounds    At most LOOKS parts are looked at, DEPTH deep; past that, and for rules, tokens and
  *           negations, it is any byte.
  * Tested by tests/expr/test_expr.c

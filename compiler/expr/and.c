@@ -2,7 +2,7 @@
  *
  * Derivatives need no automaton to be multiplied or turned around: a meet is derived part by part,
  * a complement as its inside. What is left is to see that a meet is empty as soon as it is (empty.c
- * searches), and to keep it small: counts meet as numbers, lengths that the others imply are
+ * searches), and to keep it small. Counts meet as numbers, and lengths that the others imply are
  * dropped.
  *
  * Tested by tests/expr/test_expr.c

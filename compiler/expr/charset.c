@@ -1,16 +1,16 @@
 /* charset.c - sets of code points as sorted ranges; Unicode is looked up in PCRE2.
  *
  * Problem   \p{Lu} and case-insensitive matching need Unicode's tables, which change every year.
- * Idea      PCRE2 has them. A property is a pattern; run it over a text that holds every code point
+ * Idea      PCRE2 has them. A property is a pattern. Run it over a text that holds every code point
  *           once, in order, and each match of `(?:…)+` is one range. The text is made one plane
  *           (65,536 code points) at a time in a buffer that is used again. Case folding is the same
  *           question: the code points that `(?i)[set]` matches.
  * Example   \p{Lu}: the first match is A-Z, the next one is U+00C0-U+00D6, … 646 ranges.
- * Cost      About 5 ms for a property (all 17 planes, with PCRE2's just-in-time compiler; ten times
- *           as much where that is missing), a tenth of it for folding a set that is not ASCII (two
- *           planes). unicode_cache.c asks each question once. Sets of ASCII are folded by hand in
- *           nanoseconds: only k (U+212A KELVIN SIGN) and s (U+017F LONG S) have partners outside.
- *           Everything else here is linear in the number of ranges, but for the sort.
+ * Cost      About 5 ms for a property (all 17 planes, with PCRE2's just-in-time compiler). Without
+ *           that compiler it takes ten times as much. Folding a set that is not ASCII (two planes)
+ *           takes a tenth. unicode_cache.c asks each question once. Sets of ASCII are folded by
+ *           hand in nanoseconds: only k (U+212A KELVIN SIGN) and s (U+017F LONG S) have partners
+ *           outside. Everything else here is linear in the number of ranges, but for the sort.
  * Tested by tests/expr/test_charset.c
  *
  * SPDX-License-Identifier: Apache-2.0

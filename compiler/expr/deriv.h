@@ -1,10 +1,9 @@
 /* deriv.h - one step of matching: derivatives by a byte, and calls.
  *
- * Registers  A loop r{m,n} whose bounds exceed TSL__UNROLL_MAX is entered as COUNTED(r,m,n): how
- *            many iterations have begun is not part of the expression but the register c of its
- *            frame, so that a string of up to 10,000 characters has one state, not 10,000. What a
- *            loop may do depends on its *phase* only: below its minimum, between, or at its
- *            maximum.
+ * Registers  A loop r{m,n} whose bounds exceed TSL__UNROLL_MAX is entered as COUNTED(r,m,n). How
+ *            many iterations have begun is not part of the expression, but the register c of its
+ *            frame. So a string of up to 10,000 characters has one state, not 10,000. What a loop
+ *            may do depends on its *phase* only: below its minimum, between, or at its maximum.
  * Parts      A derivative can mix expressions whose registers differ (the loop goes on with c, or
  *            begins again with c + 1). It is therefore a short list of parts, each with what to do
  *            to the register. Usually there is one.

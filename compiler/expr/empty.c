@@ -7,13 +7,12 @@
  *           an empty language is searched to the end; its graph is finite.
  * Example   Of 13 searches ".*ab1.*", ".*b12.*" … in exactly 60 characters, 200 expressions are
  *           looked at, not 100,000.
- * Lengths   "At most 100 characters, and these" is another expression after each character, though
- *           all of them ask the same of the rest: how few characters it takes. So it is the rest
- *           that is searched, without the limit: for any text first, and if that is too long for
- *           one of the fewest characters; what was found holds for every limit, and for all that
- *           the text goes by.
+ * Lengths   "At most 100 characters, and these" is another expression after each character. But all
+ *           of them ask the same of the rest: how few characters it takes. So the rest is searched
+ *           without the limit: first for any text, and if that is too long, for one of the fewest
+ *           characters. What was found holds for every limit, and for all that the text goes by.
  * Memory    What was found is noted in the nodes: SEARCHED on the way to a text, EMPTY on all of a
- *           graph without one; and how many characters it takes, of the last ones, in a table.
+ *           graph without one. How many characters it takes is kept in a table, for the last ones.
  * Cost      Steps count against max_steps of the grammar.
  * Tested by tests/expr/test_expr.c
  *

@@ -16,7 +16,7 @@
  *           first. A node that has a part of this layer can be in no other: then it looks here
  *           alone.
  * Table     Open addressing. A slot holds the node's number within the layer in the low bits, and
- *           high bits of its hash above them: most other nodes are passed over without a look at
+ *           high bits of its hash above them. So most other nodes are passed over without a look at
  *           them. The table doubles when it is half full.
  * Failing   A failure is sticky: each constructor returns NONE afterwards, and the status says
  *           why.

@@ -1,11 +1,11 @@
 /* expr_print.c - expressions in a regex-like notation, for listings and tests.
  *
  * Notation  literals as themselves, [..] byte sets, (a|b), (a)*, (a){m,n}, (a){m,n}@ for an active
- *           loop, (a&b), !(a), <name> for rules and native automata, <[7],[9]> for one of these
- *           tokens, !<[7]> for any other, j"e" for the rest of a JSON string, j\e" after a
- *           backslash in it, j\uN:V:H e" after N digits of \u with the value V (H: the high
- *           surrogate before, or 0), {a,b} for string sets, keys{a,b} for names that the schema
- *           knows, name#N for the end of the Nth of them and then#N for what follows, ... for more
+ *           loop, (a&b), !(a). <name> is a rule or a native automaton, <[7],[9]> one of these
+ *           tokens, !<[7]> any other. j"e" is the rest of a JSON string, j\e" that after a
+ *           backslash. j\uN:V:H e" is that after N digits of \u with the value V (H: the high
+ *           surrogate before, or 0). {a,b} is a set of strings, keys{a,b} are names that the schema
+ *           knows. name#N is the end of the Nth of them, and then#N what follows, ... for more
  *           strings than 8 and what is nested deeper than 200, <char> for any character. ε and ∅
  *           stand for themselves.
  *

@@ -6,7 +6,7 @@
  * Idea      Each kind has a struct of functions, in a file of its own (kinds/<what>.c). kind.def
  *           lists the kinds and names their structs; whoever asks a question looks up the function
  *           by the node's kind. A function that is NULL stands for the answer that is always right,
- *           "nothing is known", so a new kind begins with `derive`, `reads` and `print`.
+ *           "nothing is known". So a new kind begins with `derive`, `reads` and `print`.
  * Example   tsl__derive_in of REPEAT(a, 0, 3) by 'a' looks up tsl__kind_repeat.derive
  *           (kinds/loop.c), which answers REPEAT(a, 0, 2).
  * Long      An expression can be a sequence of thousands, and no function may recurse along it.

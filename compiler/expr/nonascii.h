@@ -1,8 +1,8 @@
 /* nonascii.h - one step by any non-ASCII character.
  *
- * Problem   A non-ASCII character is up to four bytes, and its first one of some 50: what a text
- *           may go on with after any of them takes twenty derivatives and as many expressions on
- *           the way.
+ * Problem   A non-ASCII character has up to four bytes, and its first byte is one of some 50. What
+ *           a text may go on with after any of them takes twenty derivatives, and as many
+ *           expressions on the way.
  * Idea      Most patterns distinguish such characters no more than one class of theirs does. Where
  *           each class in an expression has all of them or none, one derivative by a whole
  *           character is that of them all. Else the characters are split by the class that keeps

@@ -2,9 +2,10 @@
  *
  * Problem   A state has up to 256 derivatives, and a derivative costs far more than a look. Most
  *           bytes lead nowhere, and most of the others lead where their neighbour does.
- * Idea      Collect from the parts that can be read first where the derivative changes from a byte
- *           to the next (`edges`), and which bytes can lead somewhere (`live`). One derivative for
- *           each range between two edges is enough. Each kind adds its own (kind.h).
+ * Idea      Collect two things from the parts that can be read first. `edges` says where the
+ *           derivative changes from a byte to the next, and `live` which bytes can lead somewhere.
+ *           One derivative for each range between two edges is enough. Each kind adds its own
+ *           (kind.h).
  * Example   Of [0-9]+|nu the edges are '0', ':' (behind '9'), 'n' and 'o', the live bytes are the
  *           digits and 'n': two derivatives instead of 256.
  * Classes   A class of non-ASCII characters is spelled in some ten ways, and a pattern has it in

@@ -6,7 +6,7 @@
  *           a loop multiplies (kind.h). Meets and complements are searched by Dijkstra's algorithm
  *           over the derivatives, with a lower bound of what is left as the estimate (A*).
  * Example   Of (ab|c)d{3} it is min(2, 1) + 3. Of [a-z]{5} & .*zz.* a search finds 5.
- * Memory    The last answers are kept. A budget asks again after each byte, so on a way of 32 bytes
+ * Memory    The last answers are kept. A budget asks again after each byte. So on a way of 32 bytes
  *           or more each expression keeps the rest of the way as its answer.
  * Cost      One look at each part, or a search whose steps count against max_steps.
  * Refs      Dijkstra 1959 "A note on two problems in connexion with graphs"; Hart, Nilsson, Raphael

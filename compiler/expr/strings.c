@@ -2,13 +2,13 @@
  *
  * Problem   An enum of 100,000 values as alternatives of literals is as many nodes, and one more
  *           list for each byte that is read.
- * Idea      A node over a set is a range [lo, hi) of its strings, all of which agree on the first
- *           d bytes; reading a byte narrows the range by binary search. 100,000 enum values are
- *           one array and as many nodes as a generation visits.
+ * Idea      A node over a set is a range [lo, hi) of its strings, all of which agree on the first d
+ *           bytes. Reading a byte narrows the range by binary search. 100,000 enum values are one
+ *           array and as many nodes as a generation visits.
  * Example   The set is ape, apple, axe, bee: the node [0, 4) at depth 0. After `a` it is [0, 3) at
- *           depth 1, after `p` it is [0, 2) at depth 2, after `p` again [1, 2) at depth 3. A range
+ *           depth 1, after `p` it is [0, 2) at depth 2. After `p` again [1, 2) at depth 3. A range
  *           of one string is a literal: "le".
- * Keys      The same for names of members, each of which goes on with something of its own: the
+ * Keys      The same for names of members, each of which goes on with something of its own. The
  *           frame that spells them says at its end which one it was (RESUME).
  * Others    tsl__expr_others is any JSON string but those of a set: a call of its own, unfolded
  *           when it is reached.

@@ -1,17 +1,16 @@
 /* host.c - host names: labels of limited length in a name of limited length.
  *
- * Problem   Letters, digits and hyphens (RFC 1123 section 2.1), 63 octets a label and 253 in all
- *           (RFC 1035), no hyphen at either end of a label: as one expression this is an
- *           intersection of counted loops, whose derivatives are slow to make.
+ * Problem   A label has letters, digits and hyphens (RFC 1123 section 2.1), with no hyphen at
+ *           either end. It has 63 octets at most, and a name 253 (RFC 1035). As one expression this
+ *           is an intersection of counted loops, whose derivatives are slow to make.
  * Idea      An automaton in C with two counters and a handful of positions inside a label. A state
  *           that can't end within the limits is not entered.
- * A-labels  After "xn--" comes Punycode (RFC 3492): ASCII characters and a hyphen, or neither; then
- *           deltas, each a run of digits (a-z are 0 to 25, 0-9 are 26 to 35) that a digit below a
- *           threshold ends: the threshold is 1, 1, then 26 in the first delta, and at most 26
- *           later. So the first
- *           delta is  a | [b-z0-9]a | [b-z0-9][b-z0-9][0-9]*[a-z],  and the last character is a
- *           letter. The deltas begin after the last hyphen: each hyphen begins them anew. Whether
- *           all of it decodes to a valid U-label is not checked.
+ * A-labels  After "xn--" comes Punycode (RFC 3492): ASCII characters and a hyphen, or neither, and
+ *           then deltas. Each delta is a run of digits (a-z are 0 to 25, 0-9 are 26 to 35) that a
+ *           digit below a threshold ends. The threshold is 1, 1, then 26 in the first delta, and at
+ *           most 26 later. So the first delta is  a | [b-z0-9]a | [b-z0-9][b-z0-9][0-9]*[a-z],  and
+ *           the last character is a letter. The deltas begin after the last hyphen: each hyphen
+ *           begins them anew. Whether all of it decodes to a valid U-label is not checked.
  * Idn       In an internationalised name (ctx is then that of idn.c) any of four dots ends a label,
  *           and a label of either kind may follow. "--" in third and fourth place only after "xn"
  *           there (RFC 5891 section 4.2.3.1); a plain name may have it anywhere, as n4---eu-1.

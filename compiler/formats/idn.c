@@ -2,15 +2,17 @@
  * by formats_host.c.
  *
  * Problem   A U-label is a run of letters, digits and marks in which some code points need a
- *           neighbour of some kind: U+00B7 stands between two l, a Greek keraia before Greek, a
- *           joiner after a virama. As one expression these are a dozen intersections of large sets.
+ *           neighbour of some kind. Examples: U+00B7 stands between two l, a Greek keraia before
+ *           Greek, a joiner after a virama. As one expression these are a dozen intersections of
+ *           large sets.
  * Idea      Sort the code points into a few classes; an automaton over classes has a handful of
  *           bits of state. Its derivative by a byte is the union over the classes that are legal
  *           now of (derivative of the class) · (state after it).
- * State     count of code points; what stood before; what must follow; which decimal digits of
- *           Arabic were seen; whether a Katakana middle dot waits for Hiragana, Katakana or Han;
- *           whether there was a code point past ASCII (else it is no U-label). A state that can't
- *           end within U_LABEL_MAX code points is not entered, so no state is dead.
+ * State     count of code points, what stood before, and what must follow. More flags say which
+ *           decimal digits of Arabic were seen, and whether a Katakana middle dot waits for
+ *           Hiragana, Katakana or Han. The last one says whether there was a code point past ASCII:
+ *           without one it is no U-label. A state that can't end within U_LABEL_MAX code points is
+ *           not entered, so no state is dead.
  * Limits    See formats.h for what is not checked.
  * Tested by tests/formats/test_formats.c
  *

@@ -2,19 +2,19 @@
  *
  * Problem   Patterns nest, may not name two groups alike, may refer to groups that come later, and
  *           must have ordered ranges and counts. None of that is regular.
- * Idea      A reader of patterns whose state is small enough to be a state of an automaton: the
- *           place in the grammar, one bit for each open group (may what it closes be repeated?),
- *           how many groups there are, the highest number referred to, the names of groups as
- *           numbers, and the lower end of a range or count. States are made when they are reached
- *           and interned, as compiler/number/lower.c does. What follows and matters no more (the
- *           digits of \u{…}, names of properties) is an expression.
+ * Idea      A reader of patterns whose state is small enough to be a state of an automaton. It has
+ *           the place in the grammar, and one bit for each open group (may what it closes be
+ *           repeated?). It has the number of groups, the highest number referred to, and the names
+ *           of groups as numbers. It also has the lower end of a range or count. States are made
+ *           when they are reached and interned, as compiler/number/lower.c does. What follows and
+ *           matters no more (the digits of \u{…}, names of properties) is an expression.
  * Example   After "(a|[b-" the state is: a class, after the dash of a range from 'b'; one group
  *           open, one group counted. 'a' is refused, 'c' and ']' are not.
  * No dead ends  Whatever is missing can still come: groups that were referred to are appended at
  * the end.
- * Limits    DEPTH_MAX open groups; references to groups up to NUMBER_MAX, none by name; NAMES_MAX
- *           named groups, in ASCII, and two names in NAME_HASHES cannot stand together; in {n,m} n
- *           below COUNT_MAX; no surrogates as \uD800 in classes. Past that a valid pattern is
+ * Limits    DEPTH_MAX open groups. References to groups up to NUMBER_MAX, none by name. NAMES_MAX
+ *           named groups, in ASCII; two names in NAME_HASHES cannot stand together. In {n,m} n
+ *           below COUNT_MAX. No surrogates as \uD800 in classes. Past that a valid pattern is
  *           refused, never an invalid one accepted.
  * Tested by tests/formats/test_formats.c
  *

@@ -3,15 +3,17 @@
  * Rules are visited callees before callers (strongly connected components of the references, Tarjan
  * 1972, without recursion). What a rule matches follows from its callees at once, except inside a
  * component. There the least fixed point is reached by rounds: begin with "nothing", and repeat
- * until no rule changes. A component of n rules takes at most n rounds, as each round settles at
- * least one rule for good (Knuth 1977 "A generalization of Dijkstra's algorithm"). In practice two
- * or three are enough; TSL__GBNF_WORK_MAX bounds the rest. Once the rules are final, what a node
+ * until no rule changes. A component of n rules takes at most n rounds. Each round settles at least
+ * one rule for good (Knuth 1977 "A generalization of Dijkstra's algorithm"). In practice two or
+ * three are enough; TSL__GBNF_WORK_MAX bounds the rest. Once the rules are final, what a node
  * matches is found out once and kept with the node.
  *
- * Example   a ::= b "x"     b ::= a | "yy"     c ::= c "z"
+ * Example     a ::= b "x"
+ *             b ::= a | "yy"
+ *             c ::= c "z"
  *           a and b are one component. Round 1: a has no text, as b has none yet; b has "yy", 2
  *           bytes. Round 2: a has b "x", 3 bytes; b stays at 2. Round 3 changes nothing. c is a
- *           component of its own: no round gives it a text, so it matches nothing, and a grammar
+ *           component of its own. No round gives it a text, so it matches nothing, and a grammar
  *           that begins with c is EMPTY.
  * Tested by tests/gbnf/test_gbnf.c
  *

@@ -9,8 +9,8 @@
  * and after `::=` and `|`. Escapes in literals and classes: \n \r \t \\ \" \[ \] \- \xHH \uHHHH
  * \UHHHHHHHH, all of them code points. `.` is any code point. An alternative may be empty. Left
  * recursion, which llama.cpp refuses, is allowed in every form (leftrec.c). Stricter than
- * llama.cpp: a rule defined twice, a rule that is not defined but only mentioned in an unused rule,
- * [] and [^], a range or a repeat from high to low, and invalid UTF-8 are errors.
+ * llama.cpp, these are errors: a rule defined twice, a rule that is mentioned in an unused rule and
+ * not defined, [] and [^]. So are a range or a repeat from high to low, and invalid UTF-8.
  *
  * Limits    nesting of groups and quantifiers (max_depth), TSL__GBNF_REPEAT_MAX,
  *           TSL__GBNF_CYCLE_MAX, 2^31 nodes, TSL__GBNF_WORK_MAX

@@ -29,8 +29,8 @@
  * Example   In expr ::= expr "+" term | term, B is term and X is "+" term, so expr⁺ = B·T is
  *           term ("+" term)*. A cycle of one rule needs no rule for T: T = (X⁺)*.
  * Ambiguous expr ::= expr "+" expr | "-" expr | [0-9]+ does not say what binds first. A text of n
- *           signs has as many readings as trees have shapes. What is read does not depend on that,
- *           so A at the end of a term of a cycle of one rule is cut to what T does not read:
+ *           signs has as many readings as trees have shapes. What is read does not depend on that.
+ *           So A at the end of a term of a cycle of one rule is cut to what T does not read:
  *
  *               A⁺ = H·(X⁺ + Y·H)*,   H = D*·B   for terms A⁺·X, A⁺·Y·A, B, D·A
  *
@@ -39,7 +39,7 @@
  *           way.
  * Cost      n² tails, each made when it is first reached. The distances (shortest texts) take n³
  *           steps once, hence TSL__GBNF_CYCLE_MAX. A body has as many terms as ways along its left
- *           edge; nothing is multiplied out, and terms share what follows the groups that they
+ *           edge. Nothing is multiplied out, and terms share what follows the groups that they
  *           begin in. All of this counts as steps, so it ends when the time is used up
  *           (tsl__gbnf_look).
  * Tested by tests/gbnf/test_gbnf.c, against an Earley recogniser on the grammar as it was written

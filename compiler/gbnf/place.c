@@ -6,10 +6,10 @@
  *   counted ones   A frame that may end after each of its characters leaves as many places over as
  *                  the vocabulary has nodes, and with a register each is walked anew. So a rule
  *                  whose texts may end in a long counted repeat of a class (field ::= [^,\n]{0,80})
- *                  is put in place, too, and so is one that may end in such a rule (row ::= field
- *                  ("," field)*). Where what follows may begin with a character of the class (name
- *                  " (" year ")") several loops may be active: they are alternatives there, as
- *                  stacks would be else.
+ *                  is put in place, too. So is one that may end in such a rule (row ::= field (","
+ *                  field)*). Where what follows may begin with a character of the class (name " ("
+ *                  year ")") several loops may be active. They are alternatives there, as stacks
+ *                  would be else.
  *
  * Tested by tests/gbnf/test_gbnf.c
  *

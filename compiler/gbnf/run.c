@@ -7,12 +7,13 @@
  *           were letters before it. Nearly all nodes of the vocabulary are left over, again and
  *           again.
  * Idea      Where a rule's texts may end with characters that may follow it as well, its body takes
- *           the place of its name: ([a-z]+ | "[" w* "]")* reads letters in one frame. Rules named
- *           within are looked at in turn, itself once more, and up to BODY_NODES nodes in all; what
- *           is left are calls, as before. Nothing of the language changes. A loop within what was
- *           put in place would hold the same body again, and again. It becomes a rule: root ::=
- *           ([a-z]+ | "[" L "]")*;  L ::= ([a-z]+ | "[" L "]")*. Where its texts run into what
- *           follows it stays in place as well.
+ *           the place of its name. So ([a-z]+ | "[" w* "]")* reads letters in one frame. Rules
+ *           named within are looked at in turn, itself once more, and up to BODY_NODES nodes in
+ *           all; what is left are calls, as before. Nothing of the language changes. A loop within
+ *           what was put in place would hold the same body again, and again. It becomes a rule:
+ *             root ::= ([a-z]+ | "[" L "]")*
+ *             L ::= ([a-z]+ | "[" L "]")*
+ *           Where its texts run into what follows, it stays in place as well.
  * Rest      Of a rule with alternatives only those are put in place whose texts may run on, and
  *           those that name no rule. The others become a rule of their own, the rest, which needs
  *           no look: of part ::= [a-z] | "$" [a-z]+ | "$(" list ")" it is "$(" list ")". So a list

@@ -5,7 +5,7 @@
  *          {"kind": "empty"} | {"kind": "rule", "name": "…"} | {"kind": "sequence" | "choice",
  *          "items": [NODE, …]} | {"kind": "repeat", "item": NODE, "min": m, "max": n or null}
  *
- * As written, but for what the parser has done: a class that is negated has its ranges, and is
+ * As written, but for what the parser has done. A class that is negated has its ranges, and is
  * known negated where it holds nearly all characters. Depth of recursion: the nesting of groups and
  * quantifiers, which the parser bounds.
  * Tested by tests/gbnf/test_gbnf.c

@@ -6,7 +6,7 @@
  *           its own. Cancelling sets the flag that the compile polls; the result is published
  *           under the handle's lock, once, and stays.
  * Queue     One that still lies in the queue when it is cancelled, or when its time is over, is
- *           removed from there and ended by who finds out: what is before it may take long.
+ *           removed from there. Whoever finds that out ends it: what is before it may take long.
  * Example   A queue holds A, which compiles, and B with a deadline of 50 ms. Its owner waits for
  *           B. After 50 ms A is still at work: the owner takes B out of the queue, and B's result
  *           is TSL_ERR_CANCELLED. The worker never sees B.

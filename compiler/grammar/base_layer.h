@@ -1,7 +1,7 @@
 /* base_layer.h - what all grammars of a vocabulary have in common, made once.
  *
  * Strings, numbers and white space of JSON are walked when the first grammar of a vocabulary is
- * compiled (or the vocabulary loaded), and frozen: a new schema finds their masks and leftovers
+ * compiled (or the vocabulary loaded), and frozen. So a new schema finds their masks and leftovers
  * warm. The structural bytes that may follow a value (white space, quotes, brackets, colon, comma)
  * are merged ahead for every leftover. What schemas mostly come to past that is rehearsed
  * (rehearsal.h).

@@ -10,7 +10,7 @@
  * Example  Three threads want the same schema, and the cache lacks it. The first puts an entry that
  *          is under way, and compiles. The others find the entry and wait. The compile succeeds:
  *          the entry gets the grammar, and each of the three a reference. Had it failed, the entry
- *          would be gone, and one of the two that waited would compile: a limit or a cancel of the
+ *          would be gone, and one of the two that waited would compile. A limit or a cancel of the
  *          first thread says nothing about the second.
  * Evicting When the sum is past the bound, the entry that was used longest ago goes, and so on. A
  *          matcher has a reference of its own: a grammar that is in use lives on without its entry.

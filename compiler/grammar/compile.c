@@ -11,11 +11,11 @@
  *           layer. No state but the first exists; the others are made as texts come to them.
  * Ahead     States grow when they are visited; of larger schemas, and those with patterns, the
  *           first of them are visited here (compiler/schema/ahead.c).
- * Marked    Captures and counted tokens of Lark and EBNF rules are noted while the text is read,
- *           and become quotas and captures of the finished grammar (finish_tags).
+ * Marked    Captures and counted tokens of Lark and EBNF rules are noted while the text is read.
+ *           They become quotas and captures of the finished grammar (finish_tags).
  * Owners    The grammar owns the layer and its expressions. On failure close_layer frees both, and
  *           *out is NULL.
- * Clock     The time and steps of a call begin after the base layer is there: who comes first pays
+ * Clock     The time and steps of a call begin after the base layer is there. Who comes first pays
  *           for that with time, not with the limits of its own grammar.
  * Tested by tests/grammar/, tests/schema/test_schema.c, tests/engine/test_faults.c
  *

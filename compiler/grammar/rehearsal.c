@@ -1,7 +1,7 @@
 /* rehearsal.c - see rehearsal.h.
  *
- * Steps     For each shape of schema and each kind of value: fill both into a schema and into a
- *           text, compile the schema in a layer above, and follow the text byte by byte, with the
+ * Steps     Take each shape of schema and each kind of value. Fill both into a schema and into a
+ *           text. Compile the schema in a layer above, and follow the text byte by byte, with the
  *           mask of each position. `note` collects what that layer made of things that all lie
  *           below: unions of masks below, walks of states below, leftovers of nodes. The layer is
  *           freed, and do_for_all makes them in the vocabulary's layer.

@@ -1,13 +1,13 @@
 /* rehearsal.h - what grammars of schemas come to, found out before there is one.
  *
  * Problem   A mask of a position is made of others: those of white space, of a string's beginning,
- *           of what ends an object. Each grammar joined them for itself, though most of these
- *           unions have parts that belong to the vocabulary's layer alone and are the same in each.
+ *           of what ends an object. Each grammar joined them for itself. But most of these unions
+ *           have parts that belong to the vocabulary's layer alone, and are the same in each.
  * Idea      While that layer is made, schemas of common shapes are compiled in a layer above, one
- *           by one, and a text of each is gone through, masks and all. What was joined of the
- *           layer's own masks, walked of its own states over its own leftovers, or left over by
- *           others, is then made in the layer. There every grammar finds it, and so does the next
- *           of these schemas.
+ *           by one. A text of each is gone through, masks and all. Three things are then made in
+ *           the layer. They are what was joined of its own masks, what was walked of its own states
+ *           over its own leftovers, and what others left over. There every grammar finds them, and
+ *           so does the next of these schemas.
  * Order     Members may come in any order; with that of the schema, what is joined is mostly the
  *           same.
  * Strings   Of strings whose states have few walks in common, as those of host names, a text is

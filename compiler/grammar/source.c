@@ -2,14 +2,15 @@
  *
  * Problem   Caches, folders and artifacts must know whether two requests ask for the same grammar,
  *           and must keep a request that its caller frees.
- * Idea      A key is all that decides which grammar comes out, written one after the other: the
- *           vocabulary's identity, the kind, limits, options, the start rule, the text. Equal keys
- *           are equal grammars. It is compared whole; hashes only find it.
+ * Idea      A key is all that decides which grammar comes out, written one after the other. It has
+ *           the vocabulary's identity, the kind, limits, options, the start rule, the text. Equal
+ *           keys are equal grammars. It is compared whole; hashes only find it.
  * Injective A text is written behind its length plus one, and NULL as 0. So the root "a" with the
  *           text "bc" and the root "ab" with the text "c" have different keys.
- * Example   A regex `x` with no options: 16 bytes of identity, 8 of kind, 4 × 8 of limits, 3 × 8
- *           of options, then 8 for the length and 1 of text. NULL options are written as zeros,
- *           which is what a caller gets who passes a struct of zeros: both have the same key.
+ * Example   A regex `x` with no options takes 16 bytes of identity, 8 of kind and 4 × 8 of limits.
+ *           Then come 3 × 8 of options, 8 for the length and 1 of text. NULL options are written as
+ *           zeros, which is what a caller gets who passes a struct of zeros: both have the same
+ *           key.
  * Left out  `cancel` and the deadline: they decide whether a compile ends, not what it makes. A
  *           resolver may answer anything, so a source with one has no key that a cache could use.
  * Copies    tsl__source_copy_make copies the text and the options into one owner. Pointers within

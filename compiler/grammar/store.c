@@ -6,15 +6,15 @@
  * Idea      The file that a worker writes to is the lock as well. `<name>.draft` is opened, and
  *           locked (flock) for as long as its owner compiles and writes; then it is renamed to its
  *           final name. Who waits for the lock gets it when the owner renames the file or dies,
- *           since the system ends a dead process' locks; it then looks whether the name has come to
- *           be, and whether the draft that it has locked is still the one in the folder. What a
- *           dead process wrote is written over.
+ *           since the system ends a dead process' locks. The waiting process then looks whether the
+ *           name has come to be. It also looks whether the draft that it has locked is still the
+ *           one in the folder. What a dead process wrote is written over.
  * Readers   lock nothing: a name is there with all of its content, or it is not. One that comes to
  *           a damaged block takes the file out of the folder (runtime/artifact/read.c).
- * Names     XXH3-128 of the source as caches compare it (source.h), with the vocabulary's tokens in
- *           the place of its identity, of the numbers of format and memo, and of how much is listed
- *           and walked ahead: who asks for less leaves a file that is of no use to others, and it
- *           would be there for good.
+ * Names     It is XXH3-128 of the source as caches compare it (source.h), with the vocabulary's
+ *           tokens in the place of its identity. The numbers of format and memo, and how much is
+ *           listed and walked ahead, are in it as well. Otherwise who asks for less would leave a
+ *           file that is of no use to others, and stays for good.
  * Example   Worker A opens x.draft, locks it and compiles. B finds no x, opens the draft and waits
  *           for the lock. A writes, renames the draft to x, and closes it. B has the lock now,
  *           looks for x, finds it, and maps it. If A is killed instead, B has the lock as well,

@@ -1,10 +1,10 @@
 /* tags_build.c - trees of formats built in C. See tags.h and section 10 of turnstile.h.
  *
- * Problem   A host that writes C should not have to print JSON to describe an answer, and should
- *           not have to check forty calls for running out of memory.
+ * Problem   A host that writes C should not have to print JSON to describe an answer. Nor should it
+ *           have to check forty calls for running out of memory.
  * Idea      A tree is an arena with nodes in it; all texts are copied into it. What fails makes
- *           NULL and is remembered: a NULL among the parts of a format makes that NULL too, so
- *           that a caller checks once, at the end.
+ *           NULL and is remembered. A NULL among the parts of a format makes that NULL too. So a
+ *           caller checks once, at the end.
  * Example   sequence(text("<a>"), schema(NULL), text("</a>")): `schema` gets no text, so it
  *           notes the failure with its place, and returns NULL. `sequence` finds a NULL among its
  *           parts and returns NULL. The compile gets NULL for its tree and reports the first

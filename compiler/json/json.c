@@ -4,9 +4,9 @@
  *           `minLength` may be written 3, 3.0 or 30e-1.
  * Idea      No node knows its parent, so that a node stays small. A pointer is found by a search
  *           from the root, which only errors and reports need.
- * Pointer   `find` writes a step, looks below, and takes the step back where the node is not
- *           there. In {"a": [1, {"b/c": 2}]} the value 2 is reached by the steps /a, /1 and /b~1c:
- *           `~1` is how RFC 6901 spells a slash in a name, and `~0` is a tilde.
+ * Pointer   `find` writes a step, looks below, and takes the step back where the node is not there.
+ *           In {"a": [1, {"b/c": 2}]} the value 2 is reached by the steps /a, /1 and /b~1c. `~1` is
+ *           how RFC 6901 spells a slash in a name, and `~0` is a tilde.
  * Numbers   Two numbers are equal if their values are: tsl__json_equal compares 1, 1.0 and 10e-1
  *           as decimals, exactly. tsl__json_count reads a count without floating point.
  * Example   tsl__json_count of 30.50e1: the digits are 3050 and the point takes two of them, so

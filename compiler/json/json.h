@@ -1,7 +1,7 @@
 /* json.h - a JSON text as a tree in one arena.
  *
- * Problem   Schemas are read once, in microseconds, and pointed into for as long as the grammar
- *           lives: by errors, by reports, by rules that are unfolded late.
+ * Problem   Schemas are read once, in microseconds. They are pointed into for as long as the
+ *           grammar lives: by errors, by reports, by rules that are unfolded late.
  * Idea      Nodes are 40 bytes; the children of a container are one contiguous array that is copied
  *           into the arena when the container closes. The text is copied first, so that strings
  *           without escapes and all numbers simply point into it.

@@ -1,9 +1,9 @@
 /* read.c - JSON text to a tree. See json.h.
  *
- * Idea      One pass with an explicit stack. Values that are finished but whose container is still
- *           open lie on `stack`, after the container's own node, which until its end says where the
- *           one around it is. At the end of a container its children move to the arena as one
- *           block.
+ * Idea      One pass with an explicit stack. Some values are finished, but their container is still
+ *           open. They lie on `stack`, after the container's own node. Until the container's end
+ *           that node says where the one around it is. At the end of a container its children move
+ *           to the arena as one block.
  * Place     Where the reader stands is handed from function to function and so stays in a register:
  *           each returns where it stopped, NULL after a failure.
  * Strings   are looked at sixteen or eight bytes at a time: what is ASCII, no quote, no backslash

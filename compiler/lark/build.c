@@ -6,11 +6,11 @@
  *           is the first. Building an instance names others, which wait in a list until it is their
  *           turn. A hash table finds an instance that is there, so each is built once.
  * Example   start: p{A} p{A} p{B}    makes three rules: start, p with A, p with B.
- * Bounds    TSL__LARK_INSTANCES_MAX: a template that calls itself with more and more arguments, or
- *           a parameter that only grows, ends there with an error that names the rule.
+ * Bounds    TSL__LARK_INSTANCES_MAX. A template that calls itself with more and more arguments, or
+ *           a parameter that only grows, ends there. The error names the rule.
  *
  * A rule becomes a rule there. A template becomes one for each list of arguments that it is used
- * with; they wait in a list, so that templates that use templates need no recursion. Arguments are
+ * with. They wait in a list, so that templates that use templates need no recursion. Arguments are
  * equal if they are the same rule, or terminals of the same expression.
  *
  * A terminal is an EXPR node, with what is ignored after it. One that counts far has a rule of its

@@ -12,11 +12,11 @@
  *             main     %import .a.n   %override INT: "0"   start: n
  *           a.lark is done first. Then main changes the definition of INT that it has from there,
  *           and `start` accepts 0 and nothing else.
- * Checks    Only then are the names within bodies looked up, of all definitions, used or not: each
+ * Checks    Only then are the names within bodies looked up, of all definitions, used or not. Each
  *           must be there, with as many arguments as it has parameters. A message names the place
  *           where the name is used.
- * Refused   %extend and %override of rules with attributes, as two bodies would have one suffix;
- *           a parameter of a template that is used as a template itself.
+ * Refused   %extend and %override of rules with attributes, as two bodies would have one suffix. A
+ *           parameter of a template that is used as a template itself.
  * Cost      Linear in the text; a name is found by its hash.
  *
  * Tested by tests/lark/test_lark.c

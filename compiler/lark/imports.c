@@ -3,10 +3,10 @@
  * Problem   A name of another file has names of its own behind it, some of them imported in turn.
  *           The files come from whoever compiles, or are not there.
  * Idea      An import makes a module of the other file, parses it, and binds the names that are
- *           listed: in the importing module they lead to names of that module (items.c follows
+ *           listed. In the importing module they lead to names of that module (items.c follows
  *           them). All definitions of the file are there, bound or not, as its rules need them.
  *
- * Each grammar that imports has a copy of what it imports, as Lark has it: a change of an imported
+ * Each grammar that imports has a copy of what it imports, as Lark has it. A change of an imported
  * name is seen by those only who have it from there. Imports wait in a list and are done one after
  * the other, however deep they go.
  *

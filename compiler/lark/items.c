@@ -5,13 +5,13 @@
  * Idea      A place is a module and an offset in its text. Whoever fails says the place; here it
  *           becomes a line and a column of the text that the caller knows.
  * Places    A place in the caller's own text is said as it is. Of another text the caller sees the
- *           place where it came in (its %import, its item of the list), and the message has the
- *           line and the column within. Braces nest modules over one text: the outermost is meant.
- * Example   %import a.b.x in line 3, and an error in line 7 of a/b.lark: the error is at line 3,
- *           and its message begins with "in the imported b.lark, line 7, column 2: ".
+ *           place where it came in (its %import, its item of the list). The message has the line
+ *           and the column within. Braces nest modules over one text: the outermost is meant.
+ * Example   %import a.b.x stands in line 3, and line 7 of a/b.lark has an error. The error is at
+ *           line 3, and its message begins with "in the imported b.lark, line 7, column 2: ".
  * Names     One hash table for all modules, the module being part of the key. An imported name
- *           leads to a name of another module, and so on: as many steps as there are modules at
- *           most, since a cycle of imports would come back to a module.
+ *           leads to a name of another module, and so on. That takes as many steps as there are
+ *           modules at most, since a cycle of imports would come back to a module.
  * Trees     A node knows the number of levels below it. So a pass that recurses is bounded by what
  *           the parser has bounded (max_depth).
  * Failure   The first one stays. A failure of the expressions (a limit, a deadline) becomes one of

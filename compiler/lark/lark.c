@@ -1,6 +1,6 @@
 /* lark.c - the front end's entry: the passes of lark.h, one after the other.
  *
- * Problem   A Lark text says less in one place than GBNF does: a name may come from another file,
+ * Problem   A Lark text says less in one place than GBNF does. A name may come from another file,
  *           an %ignore counts everywhere, a template has no rules until it is used.
  * Idea      Each pass removes one such thing, and leaves a grammar that means the same. What is
  *           left at the end is a tree of compiler/gbnf/, which lowers it.

@@ -17,11 +17,11 @@
  *           one would make the match depend on the search: it is refused.
  * Around    A look-around, ^, $ or \b in a terminal is supported where the terminal's own text
  *           decides it; else it is refused.
- * Way       text → items.h (a tree for each definition, parse.c) → imports.c (modules, names) →
- *           terminal.c (terminals: expressions) → build.c (rules: the tree of compiler/gbnf/ast.h,
- *           in which a terminal is one EXPR node) → compiler/gbnf/: left recursion, placing,
- *           lowering.
- *           %ignore I: each terminal T of a rule becomes T I*, and the start rule I* start.
+ * Way       A text becomes a tree for each definition (items.h, parse.c). Imports bind modules and
+ *           names (imports.c). Terminals become expressions (terminal.c). Rules become the tree of
+ *           compiler/gbnf/ast.h, in which a terminal is one EXPR node (build.c). The rest is done
+ *           by compiler/gbnf/: left recursion, placing, lowering. %ignore I: each terminal T of a
+ *           rule becomes T I*, and the start rule I* start.
  * Notation  docs/lark.md has the table: what Lark has, what llguidance adds, and what is refused
  *           here, with TSL_ERR_UNSUPPORTED and its place.
  * Limits    nesting (max_depth), TSL__LARK_MODULES_MAX imports, TSL__LARK_RULES_MAX rules with the

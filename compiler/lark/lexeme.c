@@ -10,10 +10,9 @@
  *           of it as a beginning. Here TEXT becomes TEXT & ~(HEAD any*), where HEAD may begin as
  *           well, and another lazy one LAZY & ~(HEAD any+).
  * Places    Which lazy ones may begin at a place is a set. A rule is made once for each pair of
- *           sets that it is met with: those that may begin where the rule begins, and those that
- *           may begin where it ends. The sets are those of one way to read the text. In a loop, and
- *           after items that may be empty, a place is met in two ways; there the ones count that
- *           both have.
+ *           sets that it is met with. One set may begin where the rule begins, the other where it
+ *           ends. The sets are those of one way to read the text. In a loop, and after items that
+ *           may be empty, a place is met in two ways; there the ones count that both have.
  * Example   start: (call)* TEXT. Before each call, and before TEXT, the set is {head}. TEXT holds
  *           no "<function"; head is as it was.
  * Cost      Nothing in a grammar without lazy rules; else linear in the rules times the pairs.

@@ -7,7 +7,7 @@
  *           reads the escape that was left.
  *
  * \n \f \t \r \xHH \uHHHH \UHHHHHHHH are the character itself, in a regular expression too: /\x2e/
- * is a dot that matches anything. \" is a quote. Before anything else the backslash stays: in a
+ * is a dot that matches anything. \" is a quote. Before anything else the backslash stays. In a
  * regular expression it goes on as an escape, in a string it means itself, and \\ is one backslash.
  *
  * Tested by tests/lark/test_lark.c

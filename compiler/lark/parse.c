@@ -1,21 +1,21 @@
 /* parse.c - the text of a Lark grammar to definitions.
  *
- * Problem   Two dialects in one text. Lark ends a definition with its line; llguidance has counts
- *           in braces, where Lark has a template's arguments; names, conditions and tokens may
+ * Problem   Two dialects in one text. Lark ends a definition with its line. Llguidance has counts
+ *           in braces, where Lark has a template's arguments. Names, conditions and tokens may
  *           stand where Lark has nothing.
  * Idea      A recursive-descent parser. It recurses into brackets only, at most max_depth deep.
  *           What stands next decides what is read: Lark and llguidance agree wherever both have
  *           something. a{2} is a count as a digit or a comma follows the brace; a{b} is a template.
  * Lines     A definition ends with its line, except before a line that begins with '|' and within
  *           brackets.
- * Pending   The items of a sequence wait in one array of the scanner, whatever is nested in them,
- *           and become a node when the sequence is over (`collect`). So a node's children lie side
+ * Pending   The items of a sequence wait in one array of the scanner, whatever is nested in them.
+ *           They become a node when the sequence is over (`collect`). So a node's children lie side
  *           by side.
  * Example   a: b "x"~2 | [c]    is  alt(seq(name b, repeat("x", 2, 2)), repeat(name c, 0, 1))
  *
- * What a rule says of itself stands behind its name: attributes in brackets ([lazy, suffix="x"]),
- * parameters of a template in braces, "::_" for a parameter of 64 bits. They are kept with the
- * definition (items.h); terminal.c and build.c act upon them.
+ * What a rule says of itself stands behind its name. It may have attributes in brackets ([lazy,
+ * suffix="x"]), parameters of a template in braces, and "::_" for a parameter of 64 bits. They are
+ * kept with the definition (items.h); terminal.c and build.c act upon them.
  *
  * Tested by tests/lark/test_lark.c
  *

@@ -9,7 +9,7 @@
  * %ignore, %declare, %import, %override and %extend are Lark's. %llguidance {…} is llguidance's:
  * its options are JSON, and several of them are one. A grammar that has it begins with what is
  * ignored only if "allow_initial_skip" says so, as llguidance has it. Options that say nothing of
- * the language are accepted, and so are those that nobody knows, as llguidance does; the report of
+ * the language are accepted, and so are those that nobody knows, as llguidance does. The report of
  * the grammar names them.
  *
  * Tested by tests/lark/test_lark.c

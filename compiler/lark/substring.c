@@ -2,10 +2,10 @@
  *
  * Problem   A model shall quote from a text: chunks n to m of it, for any n and m. Of 10^5 chunks
  *           there are 10^10 such texts.
- * Idea      The suffix automaton of the list of chunks, chunks as its letters: it has fewer than
- *           two states for each chunk, and all of them end a text. A state's edges are sorted by
- *           the bytes of their chunks, so that the edges which go on with a byte are a range of
- *           them.
+ * Idea      It is the suffix automaton of the list of chunks, with chunks as its letters. It has
+ *           fewer than two states for each chunk, and all of them end a text. A state's edges are
+ *           sorted by the bytes of their chunks. So the edges which go on with a byte are a range
+ *           of them.
  * Position  A range of edges, and how many bytes of their chunks are read. It is one native
  *           automaton (expr.h), made where a text gets to it. Where a chunk ends and another one
  *           begins with it, both go on, as alternatives.

@@ -3,14 +3,14 @@
  * Problem   A terminal is one regular language, written with other terminals, strings, ranges and
  *           regular expressions. Some of it decides where a text ends (a lazy quantifier), and some
  *           looks at what stands around it.
- * Idea      Two expressions are made of each terminal: `raw` has all its texts and stands in other
- *           terminals; `value` stands in rules, and has the shortest texts only where it is lazy.
+ * Idea      Two expressions are made of each terminal. `raw` has all its texts and stands in other
+ *           terminals. `value` stands in rules, and has the shortest texts only where it is lazy.
  * Lazy      Laziness spreads along a sequence: "<" /.*?/ ">" ends at the first ">". Of
  *           alternatives each has its own. The shortest texts of E are E & ~(E any+): those of
  *           which no beginning matches too.
  * Traits    What the parts of a sequence are is joined from left to right (`then`). A part of
- *           several lengths after a lazy one is LATE: "the shortest" would cut that part as well,
- *           which its author did not mean, so it is refused.
+ *           several lengths after a lazy one is LATE. "The shortest" would cut that part as well,
+ *           which its author did not mean. So it is refused.
  * Example   A: "<" B ">"    B: /.*?/
  *           raw of B is .*, its value the empty text. raw of A is <.*>, its value <[^>\n]*>.
  * Open      A look-around that its own part does not decide leaves the part OPEN, without an

@@ -1,6 +1,6 @@
 /* decimal.c - exact decimal numbers. See decimal.h.
  *
- * Multiples and lcm look at m = c × 10^e (c not divisible by 10) as 2^i 5^j u with u prime to 10: a
+ * Multiples and lcm look at m = c × 10^e (c not divisible by 10) as 2^i 5^j u with u prime to 10. A
  * power of ten changes i and j only. "a is a multiple of m" compares the twos and fives, and
  * divides the u. Nothing huge is ever multiplied out.
  *

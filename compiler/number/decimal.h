@@ -1,8 +1,8 @@
 /* decimal.h - exact decimal numbers as JSON writes them.
  *
  * A decimal is sign, digits and a power of ten; nothing is ever rounded. Compare, "is a multiple
- * of" and lcm are decided on digits: with a = 2^i 5^j u (u prime to 10) a power of ten only moves i
- * and j, so 1e400 is compared with 7 without writing 400 zeros.
+ * of" and lcm are decided on digits. Say that a = 2^i 5^j u (u prime to 10). A power of ten only
+ * moves i and j, so 1e400 is compared with 7 without writing 400 zeros.
  *
  * Limits    TSL__DECIMAL_DIGITS significant digits and exponents within ±TSL__DECIMAL_EXPONENT;
  *           past that TSL_ERR_LIMIT. These limits are for the numbers in a schema; the texts that

@@ -12,7 +12,7 @@
  *   ready code 0: no digit but 0 so far
  *
  * Limit     Behind the point at most 32,767 digits, and before it at most as many zeros at the end
- *           if a point follows: more are refused (a completion always exists, so that no dead end
+ *           if a point follows. More are refused (a completion always exists, so that no dead end
  *           arises).
  * Tested by tests/number/test_number.c
  *

@@ -2,13 +2,13 @@
  *
  * A spec has two sides, the magnitudes after '-' and those without; both are often alike, or free.
  * A state is (side, prefix record of state.c), interned: its index is the automaton's parameter.
- * Three things are not states: a prefix after which the value does not matter any more is a plain
- * expression (parts.c), one of an integer without further constraints belongs to integer.c, and
- * what follows an 'e' is a range of integers, an expression too. Those are shared by all specs.
+ * Three things are not states. A prefix after which the value does not matter any more is a plain
+ * expression (parts.c). A prefix of an integer without further constraints belongs to integer.c.
+ * What follows an 'e' is a range of integers, an expression too. Those are shared by all specs.
  *
- * Memory    A record is some ten words, made once per distinct state; a long run of digits makes
- *           one state a digit while an exponent could still bring the number back into its bounds,
- *           and none once its future is free.
+ * Memory    A record is some ten words, made once per distinct state. A long run of digits makes
+ *           one state a digit, while an exponent could still bring the number back into its bounds.
+ *           It makes none once its future is free.
  * Layers    A table grows while its states are explored, so it belongs to one tsl__exprs. One of a
  *           frozen layer that several share is explored ahead (tsl__number_explore). The layers
  *           above only read it: they have a table of their own to work in, and for the states

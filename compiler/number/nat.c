@@ -2,7 +2,7 @@
  *
  * Problem   Bounds and multiples of a schema may have hundreds of digits, and must be exact.
  * Idea      Limbs of nine decimal digits, the lowest first. Decimal digits are what schemas are
- *           made of and what is read: base 10^9 makes both ways between text and number cheap, and
+ *           made of and what is read. Base 10^9 makes both ways between text and number cheap, and
  *           a product of two limbs fits into 64 bits.
  * Example   12345678901 is the limbs 345678901 and 12. Times 1000: 345678901 × 1000 is 345 × 10^9
  *           + 678901000, so the first limb is 678901000 and 345 is carried: 12 × 1000 + 345 =

@@ -1,8 +1,8 @@
 /* nat.h - natural numbers of bounded size, for exact decimal arithmetic.
  *
- * Values are arrays of limbs in base 10^9, least significant first, in a struct of fixed capacity:
- * they live on the stack, nothing is allocated, and the only failure is that a result does not fit
- * (the function returns false and the result is unspecified). Arguments may alias unless said
+ * Values are arrays of limbs in base 10^9, least significant first, in a struct of fixed capacity.
+ * They live on the stack, and nothing is allocated. The only failure is that a result does not fit:
+ * the function returns false, and the result is unspecified. Arguments may alias unless said
  * otherwise.
  *
  * Tested by tests/number/test_number.c

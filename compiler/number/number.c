@@ -5,9 +5,9 @@
  * Idea      Bring each spec into a canonical form, whose bounds alone say whether it is empty.
  *   discrete  With a multiple m, bounds are members: the smallest k with k·m in bounds is found by
  *             one exact division, then moved on past excluded values and non-multiples. That ends
- *             soon: with r non-multiples, none of which divides m, at most 2^r multiples of m in a
- *             row are all ruled out (Kanold 1967 on Jacobsthal's function). Each excluded value
- *             rules out one more.
+ *             soon. With r non-multiples, none of which divides m, at most 2^r multiples of m in a
+ *             row are all ruled out. That is Kanold 1967 on Jacobsthal's function. Each excluded
+ *             value rules out one more.
  *   dense     Sets without a multiple only lose their end points.
  * Example   A multiple of 3 in [4, 11] without 6: the bounds become 9 and 9, one member.
  * Coarse    A bound x = c × 10^e and m = d × 10^f with e - f above MAX_SHIFT (1e1000000 and

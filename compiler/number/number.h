@@ -6,10 +6,10 @@
  * where the members are discrete, and no redundant entries. So equal sets mostly have equal
  * canonical specs.
  *
- * The expression of a spec matches every RFC 8259 spelling of every number in it: `15`, `15.0`,
- * `1.50e1`, `150E-01` for 15, `0`, `-0`, `0.0e7` for zero. What has been read determines, for each
- * exponent that may follow, whether the number is in the set; see state.c. With PRINTED it matches
- * those spellings that printers of JSON write; see printed.c.
+ * The expression of a spec matches every RFC 8259 spelling of every number in it. Examples: `15`,
+ * `15.0`, `1.50e1`, `150E-01` for 15, `0`, `-0`, `0.0e7` for zero. What has been read determines,
+ * for each exponent that may follow, whether the number is in the set; see state.c. With PRINTED it
+ * matches those spellings that printers of JSON write; see printed.c.
  *
  * Limits    The length of a number's text has no limit, except for unconstrained integers
  *           (integer.c). tsl__expr_shortest is exact up to 4,400 bytes, and answers 4,400 for

@@ -2,8 +2,8 @@
  *
  * Problem   What has been read of a number has no end: its trailing zeros decide which exponents
  *           may follow. Such states cannot be listed in an artifact one by one.
- * Idea      They are expressions of a few kinds around the automata of numbers, and each automaton
- *           is named by its constraint and by the text read so far. So a description is a word for
+ * Idea      They are expressions of a few kinds around the automata of numbers. Each automaton is
+ *           named by its constraint and by the text read so far. So a description is a word for
  *           each kind and what it holds (compiler/states/outline.c has the form, and reads it).
  * Example   "1e" of {"type": "integer"}: the word INTEGER and the automaton's parameter.
  * Cost      A word for each node, a quarter of a word for each byte of a text.

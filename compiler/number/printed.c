@@ -6,8 +6,8 @@
  * Idea      PRINTED is one more condition on the spelling, beside DIGITS and MARKED (number.h):
  *   integers  Digits. A spec of integers gets DIGITS as well, from those who ask for it.
  *   others    Digits, perhaps a fraction. An exponent stands after one digit other than 0 and its
- *             fraction, as in 1.5e-07. It has a sign or none, is not 0, and has no zero in front,
- *             but for the one that C and Python write before a single digit.
+ *             fraction, as in 1.5e-07. It has a sign or none, is not 0, and has no zero in front.
+ *             The one exception is the zero that C and Python write before a single digit.
  *   length    Before the point stand at most 309 digits, behind it at most 24, and exponents go
  *             from -324 to 308. That is what a double needs. The constraints may need more: then
  *             17 digits more than the longest number of the schema.

@@ -5,7 +5,7 @@
  * Idea      Try lengths from the least on. For each, split the bytes into j digits and an exponent
  *           part of `cost` bytes, and ask state.c whether a member has that form. The exponents of
  *           one cost are an interval, of which few need to be tried (reaches_any).
- * Example   A multiple of 1000000 after `1`: no way with 0 or 1 byte more, and with 2 bytes the
+ * Example   A multiple of 1000000 after `1`: no way with 0 or 1 byte more. With 2 bytes the
  *           exponents are e0 … e9, of which e6 makes a member. So it is 2.
  * Limits    Past 4,400 bytes, or where long units make each try slow, the answer is a lower bound.
  * Cost      Some hundred questions for each length that is tried.

@@ -1,15 +1,15 @@
 /* side.c - the constraints on a number, seen from one sign.
  *
  * Problem   A spec speaks of values with signs, but digits are read after the sign.
- * Idea      Each sign gets a side of its own, in which all magnitudes are positive: for "-", the
+ * Idea      Each sign gets a side of its own, in which all magnitudes are positive. For "-", the
  *           upper bound of a negative number becomes the lower bound of its magnitude.
  * Example   Of -5 <= x < 3 the side of "-" has the magnitudes up to 5, inclusive, and the side of
  *           "+" those below 3. Of {"maximum": -2} the side of "-" has the magnitudes from 2 on,
  *           and the side of "+" has none: no number without a sign is offered.
  * Trackers  Each multiple has one. It keeps the multiple's digits as a unit, and how many twos and
- *           fives are in that: 7.5 is the unit 75 at exponent -1, with two fives and the rest 3.
- * Cost      Once for each sign of a spec: a division of the units for each non-multiple, and a
- *           pass over a unit for each 29 twos and 12 fives in it.
+ *           fives are in that. 7.5 is the unit 75 at exponent -1, with two fives and the rest 3.
+ * Cost      Once for each sign of a spec there is a division of the units for each non-multiple.
+ *           There is also a pass over a unit for each 29 twos and 12 fives in it.
  * Tested by tests/number/test_number.c
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -31,8 +31,8 @@
  * Dead ends A prefix lives if for some E some r gives a member. r = 0 is a question about intervals
  *           of E. Without a multiple any interval of positive length will do, because finite
  *           decimals are dense. With one, at E the candidates are the r ≡ -M × 10^j (mod u) with j
- *           = E - b digits: one step of modular arithmetic for each E, up to a width at which there
- *           is always a candidate ("wide").
+ *           = E - b digits. That is one step of modular arithmetic for each E, up to a width at
+ *           which there is always a candidate ("wide").
  * Files     side.c: the constraints of one sign. shortest.c: the fewest bytes to finish. printed.c:
  *           the bounded spellings that printers write.
  * Cost      A digit costs time in the size of u and of the bounds; a state is some 10 words.

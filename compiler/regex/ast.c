@@ -2,9 +2,9 @@
  *
  * Idea      Each constructor works out how many code points a match takes (least and most), and
  *           whether the node is a plain regular language. No later pass has to walk down for it.
- * Example   a{2,3}|b: the set a takes 1 to 1 code points, the repeat 2 to 3, the set b 1 to 1, the
- *           alternatives 1 to 3. All four are plain. With (?=c) behind it the sequence is not, as a
- *           look-ahead is no plain language.
+ * Example   a{2,3}|b: the set a takes 1 to 1 code points, the repeat 2 to 3. The set b takes 1 to
+ *           1, the alternatives 1 to 3. All four are plain. With (?=c) behind it the sequence is
+ *           not, as a look-ahead is no plain language.
  * Fails     A node that cannot be made is NULL. The tree keeps the first error, with its offset in
  *           the pattern. Reasons are memory, too many nodes, and what bounds the whole compile.
  * Cost      Linear in the children; sets are lists of ranges in order, and all operations on them

@@ -1,6 +1,6 @@
 /* ast.h - a parsed regular expression, as parse.c makes it and lower.c reads it.
  *
- * The tree is over code points. What the syntax has many names for is one thing here: every anchor
+ * The tree is over code points. What the syntax has many names for is one thing here. Every anchor
  * and boundary is a look-around at a set, so that the lowering has one construction to get right.
  *   ^              (?<![^])
  *   $              (?![^])

@@ -2,12 +2,12 @@
  *
  * Problem   "What group 1 captured" is no regular language, unless the group matches finitely many
  *           texts.
- * Idea      Then the smallest sequence that holds the group and all references to it is the
- *           alternation, over those texts v, of that sequence with the group and each reference
+ * Idea      Take the smallest sequence that holds the group and all references to it. It becomes an
+ *           alternation over those texts v: that sequence, with the group and each reference
  *           replaced by v. A group that need not take part, as in (["'])?x\1 and (?:(a)|b)\1, adds
- *           the case that it is absent, where a reference matches the empty text (ECMA-262); so
- *           does one that is met before its group, in a look-behind one after it, as captures are
- *           undefined again at the beginning of each iteration of a loop.
+ *           the case that it is absent. There a reference matches the empty text (ECMA-262). So
+ *           does a reference that is met before its group, in a look-behind one after it. Captures
+ *           are undefined again at the beginning of each iteration of a loop.
  * Example   (a|b)x\1 becomes axa|bxb; (?:(a)|b)\1 becomes aa|b.
  * Limits    At most VALUES_MAX texts. The group must not be inside a loop or a look-around that its
  *           references are outside of (no backtracking goes into the latter). Where references

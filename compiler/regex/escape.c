@@ -1,9 +1,9 @@
 /* escape.c - the parts of a pattern that stand for one code point: escapes and classes.
  *
- * A class is collected in two sets: `loose` for characters, ranges, POSIX classes and properties,
- * which (?i) folds once at the end, and `set` for \d, \s, \w and the like, which are closed under
- * folding as they are (under (?i) \w has U+017F and U+212A too, as ECMA-262 says for the u flag),
- * so that the common (?i) pattern costs no question to PCRE2.
+ * A class is collected in two sets. `loose` has characters, ranges, POSIX classes and properties,
+ * which (?i) folds once at the end. `set` has \d, \s, \w and the like, which are closed under
+ * folding as they are. (Under (?i) \w has U+017F and U+212A too, as ECMA-262 says for the u flag.)
+ * So the common (?i) pattern costs no question to PCRE2.
  *
  * Example   (?i)[k\d]: loose {k}, set {0-9}; folded and joined: {0-9, K, k, U+212A}.
  * Tested by tests/regex/test_regex.c

@@ -2,15 +2,15 @@
  *
  * Problem   In (?:(?!-)[a-z-]{1,63}(?<!-)\.)+ each iteration has conditions, and an iteration's
  *           continuation is the loop itself.
- * Idea      A condition on at most n code points that stands where the next (or last) n code points
- *           lie inside the body says something about the body only, and can be met there: the parts
- *           from the look-ahead on that are together at least n code points long become
+ * Idea      A condition on at most n code points may stand where the next (or last) n code points
+ *           lie inside the body. Then it says something about the body only, and can be met there.
+ *           The parts from the look-ahead on that are together at least n code points long become
  *             (parts) & R·text,   (parts) & !(R·text),   and likewise (parts) & text·R for a
  *             look-behind.
  *           The body is flattened to sequences of parts and conditions (alternatives with open
- *           conditions are multiplied out); every condition gets the shortest interval of parts
- *           that decides it; intervals that cross are made to nest by making one longer (a longer
- *           interval decides as well); then they are met from the inside out.
+ *           conditions are multiplied out). Every condition gets the shortest interval of parts
+ *           that decides it. Intervals that cross are made to nest by making one longer (a longer
+ *           interval decides as well). Then they are met from the inside out.
  * Example   (?!-) [a-z-]{1,63} (?<!-) \. : both conditions have the interval [a-z-]{1,63}:
  *           ([a-z-]{1,63} & !(-·text) & !(text·-))·\.
  * Limits    PARTS_MAX parts, SEQUENCES_MAX sequences; past them the answer is "not local".

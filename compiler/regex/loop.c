@@ -2,23 +2,23 @@
  *
  * Problem   The loop is the smallest solution of X = body(X) | then, where body(X) is an
  *           intersection, !(-->·text) & .·X: no star of anything.
- * Idea      An automaton in C whose only state is X itself: its derivative is that of body(X) |
+ * Idea      An automaton in C whose only state is X itself. Its derivative is that of body(X) |
  *           then, in which X occurs again as this same node. The body consumes at least one code
  *           point, so the derivative of X never asks for itself. Iterations that read no text
  *           change nothing, and are cut out of the body first. X is never empty since it holds
  *           `then`, and its shortest text is that of `then`: an iteration only makes texts longer.
  * Behind    Where the body has look-behinds of one code point (\b is one), what X means depends on
  *           the code point before. The code points fall into atoms, sets that no look-behind keeps
- *           apart; there is one X for each, and one for the beginning of the text.
+ *           apart. There is one X for each, and one for the beginning of the text.
  * Example   D_a(X) = !(…) & X with the residual of the look-ahead, which is dropped as soon as it
  *           can't match any more: X again.
  * Building  The bodies are made twice. The first time X has no derivative yet, so no search for
- *           emptiness may run (x->searching); the second time every intersection is searched as
- *           usual, over the derivatives that the first bodies give, and the searched ones are kept.
+ *           emptiness may run (x->searching). The second time every intersection is searched as
+ *           usual, over the derivatives that the first bodies give. The searched ones are kept.
  * Finite    What iterations leave of their look-aheads piles up, and derivatives meet again only if
- *           it repeats itself: so a look-ahead is of bounded length (LOOK_MAX code points), or at
- *           most RESIDUALS_MAX languages can be left of it after some text, as of the \$\{[a-z]+:
- *           of (?:(?!\$\{[a-z]+:).)*.
+ *           it repeats itself. So a look-ahead is of bounded length (LOOK_MAX code points), or at
+ *           most RESIDUALS_MAX languages can be left of it after some text. An example is the
+ *           \$\{[a-z]+: of (?:(?!\$\{[a-z]+:).)*.
  * Tested by tests/regex/test_regex.c
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -11,9 +11,10 @@
  *
  *           What a place demands of the text before it is not known there. So the continuation is a
  *           union of items (condition, expression). A condition is about the code point before (a
- *           set, or the beginning of the text), which is enough for ^, \b and all look-behinds of
- *           one code point; or about the whole text before: (?<=R) is "the text before is in
- *           text·R". A condition is discharged as soon as what stands before it is known:
+ *           set, or the beginning of the text). That is enough for ^, \b and all look-behinds of
+ *           one code point. Or the condition is about the whole text before: (?<=R) is "the text
+ *           before is in text·R". A condition is discharged as soon as what stands before it is
+ *           known:
  *
  *             L·(c, K) = (true, (L & c)·K)   where L's members are long enough to decide c, or L
  *                                            begins the text
@@ -33,9 +34,9 @@
  *           (?!-)[a-z-]{1,63}(?<!-)\. of host names). Else, if it is unbounded and what follows it
  *           has no conditions on what stands before, it is an automaton of its own (loop.c: the
  *           (?:(?!-->).)* of comments).
- * Refused   Look-behind of several code points where what stands before it in the pattern may be
- *           shorter than it looks; look-ahead inside a look-behind; conditions in loops of the
- *           other kinds. TSL_ERR_UNSUPPORTED with the position.
+ * Refused   Look-behind of several code points is refused where what stands before it in the
+ *           pattern may be shorter than it looks. So are look-ahead inside a look-behind, and
+ *           conditions in loops of the other kinds. TSL_ERR_UNSUPPORTED with the position.
  * Cost      Plain patterns with anchors at their ends take a single pass without intersections.
  * Tested by tests/regex/test_regex.c, against PCRE2
  *

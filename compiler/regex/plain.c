@@ -1,8 +1,8 @@
 /* plain.c - regular expressions without conditions: straight to expressions.
  *
  * Besides the language itself there are the two questions that anchors and \b ask of their
- * neighbours: which members end in a given set of code points, and with which code points can a
- * member begin. Both are answered on the tree, since that gives smaller expressions than
+ * neighbours. Which members end in a given set of code points, and with which code points can a
+ * member begin? Both are answered on the tree, since that gives smaller expressions than
  * intersecting afterwards:
  *   ending(a·b, S) = a·ending(b, S)                  (b not nullable)
  *   ending(r{m,n}, S) = r{m-1,n-1}·ending(r, S)      (r not nullable)

@@ -1,7 +1,7 @@
 /* regex.h - regular expressions as expressions over UTF-8 bytes.
  *
  * Syntax    ECMA-262 with the `u` flag (code points, not UTF-16 units), made lenient where real
- *           schemas need it, and the PCRE syntax that does not clash with it:
+ *           schemas need it. The PCRE syntax that does not clash with it is read as well:
  *
  *             a|b   (…)   (?:…)   (?<n>…)   (?P<n>…)   (?#…)
  *             x*  x+  x?  x{m}  x{m,}  x{m,n}    each with a lazy `?`, which does not change the
@@ -21,17 +21,17 @@
  *             (?=…)  (?!…)  (?<=…)  (?<!…)
  *             \1  \k<n>  (?P=n)                  see backref.c
  *
- *           A backslash before anything that is no ASCII letter or digit means that character.
- *           { } ] that begin nothing mean themselves, as in ECMA-262's Annex B. With `counts`, as
- *           in everything that users write, a count that stands after nothing is TSL_ERR_SYNTAX,
- *           and so is {,n}, of which engines disagree.
- *           Where the two syntaxes differ ECMA-262 wins: `$` is the very end, \v is U+000B, `]`
- *           right after `[` closes, a reference to a group that took no part matches the empty
- *           text. Possessive quantifiers, atomic groups, conditionals, recursion, \K \G \R \X \C \Q
- *           \g and verbs are TSL_ERR_UNSUPPORTED: they change the language in ways that depend on
- *           the order of a backtracking search, or have no use here.
+ *           A backslash before anything that is no ASCII letter or digit means that character. { }
+ *           ] that begin nothing mean themselves, as in ECMA-262's Annex B. With `counts`, as in
+ *           everything that users write, a count that stands after nothing is TSL_ERR_SYNTAX, and
+ *           so is {,n}, of which engines disagree. Where the two syntaxes differ ECMA-262 wins. `$`
+ *           is the very end, \v is U+000B, and `]` right after `[` closes. A reference to a group
+ *           that took no part matches the empty text. Possessive quantifiers, atomic groups,
+ *           conditionals, recursion, \K \G \R \X \C \Q \g and verbs are TSL_ERR_UNSUPPORTED. They
+ *           change the language in ways that depend on the order of a backtracking search, or have
+ *           no use here.
  * Meaning   The language is the set of whole valid UTF-8 texts that match; with `search`, those in
- *           which some part matches. Anchors, boundaries and look-around are exact: a pattern whose
+ *           which some part matches. Anchors, boundaries and look-around are exact. A pattern whose
  *           conditions can't be turned into one regular language is refused with
  *           TSL_ERR_UNSUPPORTED and the position, never approximated (lower.c says which). A lone
  *           surrogate matches nothing, as no UTF-8 text has one.

@@ -2,7 +2,8 @@
  *
  * Problem   In [a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?, the name of a resource, each letter may be one
  *           of the run or the last one. So a register cannot count, and each of 61 places is an
- *           expression of its own with a walk of its own: 1.5 ms for every token of a name.
+ *           expression of its own with a walk of its own. That takes 1.5 ms for every token of a
+ *           name.
  * Idea      If all that stands around the run has a fixed length, a text with n characters in the
  *           run has n and so many more. So the bound of the run is a bound of the text:
  *             A(C{0,61}X)?  =  A(C*X)?  and at most 63 characters

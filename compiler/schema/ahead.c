@@ -1,24 +1,24 @@
 /* ahead.c - what the first text of a larger schema is likely to ask, looked at while it is
  * compiled.
  *
- * Problem   States grow when they are visited. The first text pays for what it is the first to see:
- *           the root's first key, the end of each name, each kind of value, each position within a
- *           pattern, in steps of 5 to 50 µs among those of a quarter of a microsecond, and a batch
- *           waits for its slowest. Compile runs once, before the first token, and often beside the
- *           prefill.
+ * Problem   States grow when they are visited. The first text pays for what it is the first to see.
+ *           That is the root's first key, the end of each name, each kind of value, each position
+ *           within a pattern. These take steps of 5 to 50 µs among those of a quarter of a
+ *           microsecond, and a batch waits for its slowest. Compile runs once, before the first
+ *           token, and often beside the prefill.
  * Idea      Ask for the masks of places that most texts come by, breadth first from the root's
- *           first key: the end of a name, before its value, behind the quote of a string, behind a
- *           digit; then the objects among the values, and in arrays, likewise. Members required go
- *           before others, and of those that begin with the same frame one is enough. Then, strings
- *           whose letters a pattern or a format gives: position by position, each by the first
- *           letter that leads to a new one. What is found lies in the grammar's tables as if a text
- *           had requested it; nothing distinguishes it.
- * Bounds    PLACES objects and members, one for each subschema, among the first NAMES of an object;
- *           LETTERS positions of a string; STATES, STEPS and DERIVATIVES of work; half of
+ *           first key. They are the end of a name, before its value, behind the quote of a string,
+ *           behind a digit. Then come the objects among the values, and in arrays, likewise.
+ *           Members required go before others, and of those that begin with the same frame one is
+ *           enough. Then, strings whose letters a pattern or a format gives: position by position,
+ *           each by the first letter that leads to a new one. What is found lies in the grammar's
+ *           tables as if a text had requested it; nothing distinguishes it.
+ * Bounds    PLACES objects and members, one for each subschema, among the first NAMES of an object.
+ *           LETTERS positions of a string. STATES, STEPS and DERIVATIVES of work. Half of
  *           max_memory. Of schemas of fewer than SUBSCHEMAS only the strings are looked at, if a
- *           pattern is among them: two masks more take as long as their compile does. To run into a
+ *           pattern is among them. Two masks more take as long as their compile does. To run into a
  *           bound or a failure ends it and fails nothing: the text that gets there has the failure.
- * Cost      On schemas of MaskBench as long again as the compile itself, and longer; some 300 µs at
+ * Cost      On schemas of MaskBench as long again as the compile itself, and longer. Some 300 µs at
  *           most, but for a single mask that takes more. Half of it is saved by the first texts.
  * Not       Names that need an escape; indented objects; by order `schema`, what comes after the
  *           first required member; schemas within tags.

@@ -1,7 +1,7 @@
 /* array.c - how arrays are followed: plain ones, counters, lists of values, equal items.
  *
- * Problem   What items may stand in an array depends on their place, on their number, on how many
- *           satisfy `contains`, and on which values were there before.
+ * Problem   What items may stand in an array depends on their place and number. It also depends on
+ *           how many satisfy `contains`, and on which values were there before.
  * Plain     arrays (items by position, then all alike, a length) are regular expressions over the
  *           items' rules:
  *             BEGIN ( ] | first ITEM ( NEXT ITEM ){m,n} END )

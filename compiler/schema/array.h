@@ -1,7 +1,7 @@
 /* array.h - arrays as a frame of the matcher follows them: items by place, counters, states.
  *
  * Of {"prefixItems": [A], "items": B, "contains": C} the first item has the goal A and all others
- * B; a counter wants at least one item that satisfies C. A state is the number of items so far,
+ * B. A counter wants at least one item that satisfies C. A state is the number of items so far,
  * clamped where more makes no difference, and the counts.
  *
  * items.c makes an array out of parts, array.c follows it, unique.c leaves it to the runtime that

@@ -3,7 +3,7 @@
  * Problem   patternProperties, additionalProperties and propertyNames constrain keys that nobody
  *           listed. An object must know, for any such key, what its value has to satisfy.
  * Idea      Each pattern is a splitter: a set of keys. The splitters in sight divide all other keys
- *           into cells, and all keys of a cell satisfy the same splitters, so their values have one
+ *           into cells. All keys of a cell satisfy the same splitters, so their values have one
  *           goal. Cells without keys, and cells whose value nothing satisfies, are dropped. Cells
  *           with equal goals are joined.
  * Example   {"patternProperties": {"^x": A, "y$": B}, "additionalProperties": false}

@@ -1,11 +1,12 @@
 /* items.c - a conjunction of parts about arrays, made ready to be followed (array.c).
  *
- * Problem   The parts of a conjunction come from several subschemas: each says something of items
+ * Problem   The parts of a conjunction come from several subschemas. Each says something of items
  *           at some places, of how many there are, of how many satisfy S, or that none are equal.
  * Idea      A struct array has one goal for each of the first places, one for all others, bounds of
  *           the length, and counters for `contains`. The parts are put together place by place.
  * Example   {"allOf": [{"prefixItems": [A, B]}, {"items": C, "minItems": 1}, {"contains": D}]} has
- *           the prefix A and C, B and C; the rest C; at least one item; a counter: at least one D.
+ *           the prefix A and C, B and C, and the rest C. It has at least one item, and a counter:
+ *           at least one D.
  * Unique    uniqueItems over items out of a finite list of scalars becomes that list: the state is
  *           then the set of values used. Where the list is short, the length is bounded by it.
  * Cost      Places times parts; a list of at most TSL__SCHEMA_UNIQUE values.

@@ -1,15 +1,15 @@
 /* keywords.c - the tables that are made of keywords.def: spellings, sets, groups, vocabularies.
  *
- * Problem   A dozen passes ask what kind of keyword a node has: one that is about strings, one that
- *           plain.c understands, one whose subschemas speak about the same value. Lists kept by
- *           hand in each pass miss a new keyword, and nothing says so.
+ * Problem   A dozen passes ask what kind of keyword a node has. One is about strings, one plain.c
+ *           understands, one has subschemas that speak about the same value. Lists kept by hand in
+ *           each pass miss a new keyword, and nothing says so.
  * Idea      keywords.def has a column for each such question, and the lists are made here. A macro
- *           that gives a row's bit where the row belongs to the set goes over all rows, and the
+ *           that gives a row's bit where the row belongs to the set goes over all rows. The
  *           compiler folds the bits into one constant.
  * Example   A set of the keywords with the trait STYLED is 0, then for each row
  *           "| (traits & STYLED ? OF(name) : 0)". The row of `pattern` adds its bit, that of `not`
  *           adds nothing.
- * Careful   Sets are chosen so that a keyword without traits is treated with care: `not_clause` is
+ * Careful   Sets are chosen so that a keyword without traits is treated with care. `not_clause` is
  *           what does not have the trait CLAUSE, so a new keyword is in it from the start.
  * Cost      None when the library runs: the tables are constants.
  * Tested by tests/schema/test_schema.c, tests/programs/test_report.py, tests/tree/test_docs.py

@@ -5,7 +5,7 @@
  * Idea      A document is a resource; every subschema with an $id (id in drafts 3 and 4) begins
  *           another one. Each has a base URI, and perhaps a draft and vocabularies of its own; else
  *           those of the resource around it. A reference is resolved against the base URI of the
- *           resource that it stands in (RFC 3986, section 5.2), then by fragment: "" is the
+ *           resource that it stands in (RFC 3986, section 5.2), then by fragment. "" is the
  *           resource's root, "/..." a JSON pointer from there, anything else an anchor.
  * Example   {"$id": "http://a.example/x/y", "$defs": {
  *              "p": {"$id": "z", "$anchor": "q", "$defs": {"r": true}}}}

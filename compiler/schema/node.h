@@ -1,7 +1,7 @@
 /* node.h - a subschema as it was read, and what passes find out about one without a goal.
  *
  * A node is made when something leads to it and read when its turn comes (read.c). Its keywords are
- * a mask, their values an array in keyword order: the value of keyword k is at the index that is
+ * a mask, their values an array in keyword order. The value of keyword k is at the index that is
  * the number of keywords below k in the mask. Of {"type": "string", "maxLength": 3} the mask has
  * the bits of TYPE and MAX_LENGTH, and values[1] is that of maxLength, with the count 3.
  *

@@ -7,15 +7,15 @@
  *           patternProperties and additionalProperties of all parts ask of its value, together. All
  *           other keys are extra, and cells.c sorts them. Clauses become bits over keys and cells
  *           (object_clauses.c).
- * Names     No two members have the same name, so a cell of finitely many keys can be used up: the
- *           keys of a small one become known keys, those of a larger one are counted. Those of a
- *           pattern that plainly is a list, as ^a$ or ^(a|b)$, are known from the beginning. And
- *           where more than one extra member may be needed, the empty name is a known key: it is
+ * Names     No two members have the same name, so a cell of finitely many keys can be used up. The
+ *           keys of a small one become known keys, and those of a larger one are counted. Those of
+ *           a pattern that plainly is a list, as ^a$ or ^(a|b)$, are known from the beginning. And
+ *           where more than one extra member may be needed, the empty name is a known key. It is
  *           shorter than all others, but may stand only once.
  * Example   {"allOf": [{"properties": {"a": A}}, {"patternProperties": {"^a": B}, "required":
- *           ["c"]}]} has the known keys "a" with the goal A ∧ B, and "c", which is required, with
- *           any value. Of extra keys there are two cells: those that begin with a, with the goal B,
- *           and others.
+ *           ["c"]}]} has two known keys. They are "a", with the goal A ∧ B, and "c", which is
+ *           required, with any value. Of extra keys there are two cells: those that begin with a,
+ *           with the goal B, and others.
  * Cost      Keys times parts, and the cells. A goal is made once for equal lits.
  * Limits    64 different patterns, TSL__SCHEMA_CELLS cells, TSL__SCHEMA_CLAUSES clauses of one
  *           object.

@@ -1,24 +1,24 @@
 /* plain.c - what a look at the keywords of a subschema shows, before anything is made of it.
  *
  * Problem   A request may bring hundreds of schemas, of which a generation uses one or two. A
- *           compile must still say of each whether anything satisfies it; to find the alternatives
+ *           compile must still say of each whether anything satisfies it. To find the alternatives
  *           of its goal, make its objects and measure the shortest value would take most of the
  *           compile.
  * Idea      Most subschemas are plain: they constrain each type by a keyword or two. Then the tree
- *           itself says of which types there certainly is a value: a string whose lengths leave
- *           room, an object whose required members have values in turn, and so on. What is not
- *           plain is left to empty.c, which decides exactly.
+ *           itself says of which types there certainly is a value. Examples are a string whose
+ *           lengths leave room, and an object whose required members have values in turn. What is
+ *           not plain is left to empty.c, which decides exactly.
  * Example   {"type": "object", "properties": {"a": {"type": "integer", "minimum": 3}, "b": {"not":
- *           {}}}, "required": ["a"]} has an object: 3 is a value of "a", and "b" may stay away.
+ *           {}}}, "required": ["a"]} has an object. 3 is a value of "a", and "b" may stay away.
  * Begins    The same look shows how arrays and objects begin, so that a value is offered before its
- *           goal is opened: an object is opened by who enters it. Of {"oneOf": [{"$ref":
+ *           goal is opened. An object is opened by who enters it. Of {"oneOf": [{"$ref":
  *           "#/$defs/O"}, {"type": "null"}]} nothing is opened, and the object that is entered is
  *           that of all places that refer to O.
- * Together  Several subschemas for one value (a member that a pattern names as well) have a value
- *           if one of them has, of a type of which the others take all.
+ * Together  Several subschemas may speak of one value (a member that a pattern names as well).
+ *           There is a value if one of them has one, of a type of which the others take all.
  * Right     A type is claimed only where there is a value; one that is not claimed may have values
- *           all the same. So answers can be kept, and a subschema that is looked at while it is
- *           being looked at (it requires itself, or refers to itself) claims nothing.
+ *           all the same. So answers can be kept. A subschema may be looked at while it is being
+ *           looked at, as it requires itself or refers to itself. Then it claims nothing.
  * Cost      A look at each keyword of each subschema that something needs, once.
  * Tested by tests/schema/test_schema.c, and by every test that finds a schema satisfiable or not
  *

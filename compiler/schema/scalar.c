@@ -9,8 +9,8 @@
  *           lengths, which are intersected last. Numbers are alternatives of conjunctions, each a
  *           tsl__number_spec.
  * Example   {"enum": ["a", "bb", "c"], "not": {"const": "c"}, "maxLength": 1}: the list is filtered
- *           by "not c", which leaves "a" and "bb", and then by the length, which leaves "a". No
- *           expression is made before that.
+ *           by "not c", which leaves "a" and "bb". Then it is filtered by the length, which leaves
+ *           "a". No expression is made before that.
  * Cost      Each node's set of strings is found once (and that of its negation), then kept. A list
  *           costs one match for each of its strings. Recursion follows in-place subschemas, which
  *           cannot be cyclic (schema.c checks that).

@@ -2,10 +2,9 @@
  *
  * Problem   A schema is text with references, of which each may lead anywhere in several
  *           documents. A text must be followed through it byte by byte, without a dead end.
- * Idea      Passes that read like a table of contents (`run`): load the documents, read each
- *           subschema into a node, check that the root has a value, and make the root's
- *           expression. Bodies of objects and arrays are made later, when a text first arrives at
- *           them.
+ * Idea      The passes read like a table of contents (`run`). Load the documents, read each
+ *           subschema into a node, check that the root has a value, and make the root's expression.
+ *           Bodies of objects and arrays are made later, when a text first arrives at them.
  * Example   {"type": "object", "properties": {"n": {"$ref": "#/$defs/n"}}, "$defs": {"n": {"type":
  *           "integer"}}}
  *             load    one resource, whose base is the caller's URI; three subschemas

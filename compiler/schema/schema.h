@@ -1,7 +1,7 @@
 /* schema.h - JSON Schema to expressions.
  *
- * The language of a schema is the set of JSON texts of its valid instances, in any spelling,
- * without white space before or after the value: a model would ramble there, and a caller can trim.
+ * The language of a schema is the set of JSON texts of its valid instances, in any spelling. There
+ * is no white space before or after the value: a model would ramble there, and a caller can trim.
  *
  * Passes, one file each
  *   compiler/json/json.c            text -> tree
@@ -29,11 +29,11 @@
  *   style.c           the members of an object in the styles of tool calls, which are not JSON
  *   report.c          what is enforced, as JSON; which keywords of an unsatisfiable schema clash
  *
- * Property order `schema`: the keys of `properties` in the order of the text (of all parts of a
- * conjunction, one after the other), all other keys after them in any order.
- * Not yet   uniqueItems is refused where so few different values may be left for items that are
- *           needed that only a search would find (unique.c), and under a negation where the number
- *           of items is bounded (array.c).
+ * Property order `schema`: first the keys of `properties` in the order of the text (of all parts of
+ * a conjunction, one after the other). All other keys come after them in any order.
+ * Not yet   uniqueItems is refused in two cases. One: the items that are needed may have so few
+ *           different values left that only a search would find them (unique.c). The other: it
+ *           stands under a negation, and the number of items is bounded (array.c).
  *
  * Everything that can be wrong with a schema is found by tsl__schema_compile; what is done later,
  * when rules unfold, can only run into limits.

@@ -9,25 +9,25 @@
  * Strings   A bare string is its text, up to the first `close`, which it cannot hold: the styles
  *           have no escapes. One `padding` (a line break) on each side is not part of it. One style
  *           has guards, XML's <![CDATA[ and ]]>: a string between them may hold all but the second.
- * Both      Where a value may be a string or something else (no `type`, or several), and the style
- *           does not say which: what is JSON of an allowed value that is no string is that value,
+ * Both      A value may be a string or something else (no `type`, or several), and the style may
+ *           not say which. Then JSON of an allowed value that is no string is that value, and
  *           everything else is the string.
- * Types     One style names the type of each value; another one is Python's, whose strings are
- *           written as JSON's are and whose words for true, false and null differ (at the top:
- *           inside of arrays and objects all is JSON).
+ * Types     One style names the type of each value. Another one is Python's: strings are written as
+ *           JSON's are, but the words for true, false and null differ. That holds at the top:
+ *           inside of arrays and objects all is JSON.
  * Nested    Some styles write members and items at every depth in their own way. A value is then a
- *           rule that is unfolded where it is reached; objects and arrays follow their states as in
+ *           rule that is unfolded where it is reached. Objects and arrays follow their states as in
  *           JSON, without brackets and commas. Every value that can be reached is looked at when
- *           the schema is compiled: whether keys can be written, and whether there is anything to
- *           write.
+ *           the schema is compiled. The questions are whether keys can be written, and whether
+ *           there is anything to write.
  * Elements  One nested style has an element for each. The closing tag repeats the key. A grammar
- *           cannot compare two free texts: behind a key that the schema does not name the closing
- *           tag may have any name, and the opening one counts. An empty element is the empty
- *           string where that is allowed, else the empty array, else the empty object.
+ *           cannot compare two free texts. So behind a key that the schema does not name the
+ *           closing tag may have any name, and the opening one counts. An empty element is the
+ *           empty string where that is allowed, else the empty array, else the empty object.
  * Wrapped   The others have texts of their own around each kind of value: {a:<|"|>x<|"|>,b:[1]}.
  * Lengths   Costs are those of the JSON spelling, which is shorter: lower bounds. Of elements they
- *           are exact: an item could be added for ever otherwise, by a caller who goes where an
- *           answer seems to be near its end.
+ *           are exact. Otherwise a caller who goes where an answer seems to be near its end could
+ *           add items for ever.
  * Tested by tests/tags/test_tags.c
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -2,10 +2,10 @@
  *
  * While a text is followed, the runtime compares (runtime/position/distinct.h); items that must be
  * unique are marked for it. What is decided here is that there are enough values, so that the
- * runtime need only look at the item that is under way: every kind of item (of a position, or of
- * the rest, with what contains asks for or without) must have as many values as items are needed.
- * Then whatever stands before, some value is left for the next item. Kinds with fewer are made to
- * have none: their values, out of const, enum and type, are listed, and the states of the array
+ * runtime need only look at the item that is under way. Every kind of item must have as many values
+ * as items are needed. A kind is that of a position, or of the rest, with what contains asks for or
+ * without. Then whatever stands before, some value is left for the next item. Kinds with fewer are
+ * made to have none. Their values, out of const, enum and type, are listed. The states of the array
  * know which of them were used (array.c). The others are left for the runtime. Whether the array
  * can be completed at all is then found by trying. Items out of a short list of scalars alone don't
  * come here. Where a kind has few values that are not listed, or their number is not known, the

@@ -1,6 +1,6 @@
 /* expand.c - the transitions of a state, and what the walk wants to know of it.
  *
- * Problem   A state needs, for each of 256 bytes, the state that follows, but most bytes lead
+ * Problem   A state needs, for each of 256 bytes, the state that follows. But most bytes lead
  *           nowhere, and most states are visited by a few bytes only.
  * Idea      reads.c says between which bytes the derivative can change, so one derivative is made
  *           for each range. alike.c says which ranges lead to the same place. Targets that hardly

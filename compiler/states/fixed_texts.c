@@ -3,11 +3,11 @@
  * Problem   The members of an object are a list of names, an enum is a list of strings. As
  *           expressions each letter of each name would be a node, a derivative and a state.
  * Idea      Such a list is sorted, so the texts that begin with the bytes read so far are a range
- *           [lo, hi), and (list, lo, hi, depth) says all. A state stands for that range without any
- *           expression; the expression is made only when something asks for a byte that the list
+ *           [lo, hi). So (list, lo, hi, depth) says all. A state stands for that range without any
+ *           expression. The expression is made only when something asks for a byte that the list
  *           does not answer, such as an escape.
- * Example   Of the names {"name", "next", "size"} the range after "n" is [0, 2) at depth 1, and
- *           after "ne" it is [1, 2) at depth 2.
+ * Example   Of the names {"name", "next", "size"} the range after "n" is [0, 2) at depth 1. After
+ *           "ne" it is [1, 2) at depth 2.
  * Others    "Any text but these" has the same range, as the texts that must not end here.
  * Cost      One binary search for each byte, and one record for each range that is met.
  * Tested by tests/walk/test_fixed.c, tests/position/test_named.c

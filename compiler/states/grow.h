@@ -1,6 +1,6 @@
-/* grow.h - what the files share that let states grow out of expressions: states.c (which state an
- * expression has), fixed_texts.c (states that spell listed texts) and expand.c (the transitions of
- * a state).
+/* grow.h - what the files share that let states grow out of expressions. These are states.c (which
+ * state an expression has), fixed_texts.c (states that spell listed texts) and expand.c (the
+ * transitions of a state).
  *
  * One tsl__states belongs to each layer. It holds the layer's expressions, the list of their
  * states, and vectors that one expansion after the other reuses, so that most expansions allocate

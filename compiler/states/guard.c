@@ -2,9 +2,9 @@
  * be.
  *
  * A guard is a rule that is put in place and matches ε, so that derivatives, emptiness and lengths
- * need not know of it. It stands at the head of what follows a call, and only there does it mean
- * anything: the state that the called frame comes back to is known from its expression to be
- * guarded, and what it is otherwise. Alternatives with and without a guard can share the call: then
+ * need not know of it. It stands at the head of what follows a call, and means something only
+ * there. The state that the called frame comes back to is known from its expression to be guarded.
+ * So is what the state is otherwise. Alternatives with and without a guard can share the call: then
  * the ones without stay.
  *
  * Tested by tests/position/test_distinct.c

@@ -16,8 +16,8 @@
  * Likeness  hints_like.c: what a state is when its limits are far.
  * Difference  "Any text but these" is the state of any text, less what these spell in full. Exact
  *             where every beginning of a text can go on to one that is none of
- *           these: what is left of the base ends in `text`, and these are finitely many or never
- *           hold a character of Unicode's last plane; or it ends in any number of characters of one
+ *           these. What is left of the base ends in `text`, and these are finitely many or never
+ *           hold a character of Unicode's last plane. Or it ends in any number of characters of one
  *           class, and these are finitely many.
  * Tested by tests/engine/test_oracle.c (masks with and without hints are equal)
  *

@@ -1,15 +1,15 @@
 /* letters.h - characters that a frame can read without end.
  *
  * Letters   A set of characters such that an expression survives every text over them. Those of a
- *           loop over one class are the class; else they are explored: take the characters that may
- *           come next, follow them, and drop those that die somewhere, until what is reached is
- *           closed under what remains (a greatest fixed point; given up past TSL__EXPLORED_MAX
- *           expressions, or where it is too much work). What is closed holds for all that was
- *           reached, so most states ask once.
+ *           loop over one class are the class. Otherwise they are explored: take the characters
+ *           that may come next, follow them, and drop those that die somewhere. That goes on until
+ *           what is reached is closed under what remains (a greatest fixed point). It is given up
+ *           past TSL__EXPLORED_MAX expressions, or where it is too much work. What is closed holds
+ *           for all that was reached, so most states ask once.
  * Past ASCII  either all characters are letters, or those of a class that the grammar mentions,
  *               or none.
- * In vain   Not explored is what has no loop without an upper bound over enough characters, and
- *           what has groups that count down: there what lies near is all that is found.
+ * In vain   Two kinds are not explored: what has no loop without an upper bound over enough
+ *           characters, and what has groups that count down. There only what lies near is found.
  * Tested by tests/walk/test_letters.c, tests/engine/test_oracle.c (masks with and without hints are
  * equal)
  *

@@ -4,11 +4,11 @@
  * Problem   What has been read of a number is no finite matter: how many zeros it ends in decides
  *           which exponents may follow. Such states cannot be listed (runtime/artifact/ahead.c).
  * Idea      They are expressions of a few kinds around the automata of compiler/number/lower.c and
- *           compiler/number/integer.c, and those are named by constraints and by the text read so
- *           far. So the artifact has the expression in words, and the loaded grammar has
- *           expressions of its own, which grow these states as the compiler does: the same files,
- *           without the front ends, so that a library that only loads artifacts still needs neither
- *           PCRE2 nor yajl.
+ *           compiler/number/integer.c. Those are named by constraints and by the text read so far.
+ *           So the artifact has the expression in words, and the loaded grammar has expressions of
+ *           its own, which grow these states as the compiler does. They use the same files, without
+ *           the front ends. So a library that only loads artifacts still needs neither PCRE2 nor
+ *           yajl.
  * Form      Each expression is a word for its kind, then:
  *             BYTES     eight words
  *             LIT       length, bytes (four in a word)

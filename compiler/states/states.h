@@ -1,6 +1,6 @@
 /* states.h - the hook that lets runtime states grow out of expressions.
  *
- * The compiler side of one layer: an expression gets a state when something first leads to it, and
+ * The compiler side of one layer. An expression gets a state when something first leads to it, and
  * the state its transitions when a walk or a token first reaches it. The runtime calls back through
  * tsl__hook and never sees an expression; this file never sees a trie or a mask.
  *

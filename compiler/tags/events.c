@@ -3,8 +3,8 @@
  * Problem   Threads (parse.c) note where captured frames begin and end. A caller wants parts in the
  *           order of the text, each as soon as no other reading can take it back.
  * Idea      The notes of all threads are lists with shared tails. What lies before the last note
- *           that they have in common is final, and so is the text before the first note in which
- *           they differ. That much is turned into parts; the rest waits.
+ *           that they have in common is final. So is the text before the first note in which they
+ *           differ. That much is turned into parts; the rest waits.
  * Example   Of `Hi <tool_call>{"na` in a grammar with that tag, "Hi " is final once "<tool_call>"
  *           is complete: until then the text might go on as prose. The call is reported as begun,
  *           and its name once its frame has ended.
@@ -13,8 +13,8 @@
  *           the text. A begin opens a part, an end closes it; the text between two notes belongs to
  *           the innermost open part. Arguments of a style that is not JSON are written as JSON
  *           here: a key and a value are captures, and become "key": "value".
- * Revoked   Nothing that was reported is revoked: what two threads read in two ways waits until
- *           one of them has died, or the text is at its end.
+ * Revoked   Nothing that was reported is revoked. What two threads read in two ways waits until one
+ *           of them has died, or the text is at its end.
  * Half      A character that is not whole waits: a caller gets UTF-8 that ends between characters.
  * Cost      Linear in the notes and bytes that become final. Each byte of text is copied once.
  * Tested by tests/tags/test_tags.c, tests/tags/test_answers.c, tests/programs/test_tools.py

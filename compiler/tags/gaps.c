@@ -11,7 +11,7 @@
  *             after     the text behind the last call is one, as a whole
  *           The longest that fits is left out. Everything else comes back unaltered.
  * Blank     Where a tree has such lists, text behind a call that is white space alone is left out
- *           as well: models vary their line breaks there, and no reader wants them.
+ *           as well. Models vary their line breaks there, and no reader wants them.
  * Streaming What may still become a gap waits: the beginning of a "thinking", "between" or "after"
  *           behind its block or call, and what ends with the beginning of a "before".
  * Example   before ["\n"], and the answer "Hi\n<call>": the line break waits until "<call>" is

@@ -5,8 +5,8 @@
  *           without a trace.
  * Idea      The tree is walked once, from the root down, with the strings at which a format must
  *           stop. What a caller wants back becomes a rule of its own (a capture).
- * Stops     A format that can go on for ever (any text, triggered tags) stops at the ends of the
- *           tag that it is the last part of: these are handed down.
+ * Stops     A format that can go on for ever (any text, triggered tags) may be the last part of a
+ *           tag. It stops at the ends of that tag. These are handed down.
  * Loops     "free text, a tag, free text, ..." is a rule in tail position: constant stack, one
  *           frame.
  * Tails     A captured rule that ends a frame would be a tail call and leave no trace. Then a rule
@@ -15,7 +15,7 @@
  *           .*) · "</t>") NOTHING where NOTHING, the rule for the empty text, keeps CAPTURE from
  *           being a tail call.
  * Steps     For {"type": "triggered_tags", "triggers": ["<f"], "tags": [A, B]} with A "<fa>" … and
- *           B "<fb>" …: each tag gets the trigger that its begin starts with, here "<f" both times.
+ *           B "<fb>" …. Each tag gets the trigger that its begin starts with, here "<f" both times.
  *           Free text up to "<f" is cut by text.c. Behind it stands a trie of the begins' rests:
  *           "a>" A's content | "b>" B's content. The whole is a loop of "free text, a tag", and
  *           ends with free text in which no trigger is.

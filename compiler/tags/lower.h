@@ -1,7 +1,7 @@
 /* lower.h - what lower.c, which turns formats into expressions, and leaves.c share.
  *
- * The strings at which a format must stop are handed down the tree as a struct stops: those of the
- * tag around it, if it is the last part of that tag.
+ * The strings at which a format must stop are handed down the tree as a struct stops. They are
+ * those of the tag around it, if it is the last part of that tag.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

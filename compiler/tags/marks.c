@@ -4,11 +4,11 @@
  *           quotas (runtime/matcher/quota.h) know captured rules and counted frames, and nothing of
  *           the notation.
  * Idea      The front end hands over each expression that is such a part, and goes on with what it
- *           gets back: a captured rule, as a tag has it, whose begin is the name of the capture. A
- *           rule for the empty text behind it keeps it from being a tail call.
+ *           gets back. That is a captured rule, as a tag has it. Its begin is the name of the
+ *           capture. A rule for the empty text behind it keeps it from being a tail call.
  * Example   start: name "!"    name[capture]: /[a-z]+/    "ab!" has the capture name, "ab"
- * Steps     name[capture] is read first: the front end hands over [a-z]+, and gets back CALL m
- *           NOTHING, where m is a rule with the body [a-z]+ and the first capture. `start` is then
+ * Steps     name[capture] is read first. The front end hands over [a-z]+, and gets back CALL m
+ *           NOTHING. There m is a rule with the body [a-z]+ and the first capture. `start` is then
  *           that, and "!" behind it. The parser sees m's frame begin at byte 0 and end at byte 2.
  * Nested    A capture may stand in another. Its text belongs to both.
  * Cost      That of the frames.

@@ -1,15 +1,15 @@
 /* parse.c - from text back to calls: following a text through the grammar's own states, and noting
  * where captured frames begin and end.
  *
- * Idea       A thread is one way to read the text so far: its stack of frames, and a list of notes
- *            "frame with capture M begins / ends at byte n". Stacks and notes are lists with shared
- *            tails, stacks are interned. A byte moves every thread through the states that the
- *            matcher uses; equal stacks are one thread.
+ * Idea       A thread is one way to read the text so far. It has a stack of frames, and a list of
+ *            notes "frame with capture M begins / ends at byte n". Stacks and notes are lists with
+ *            shared tails, stacks are interned. A byte moves every thread through the states that
+ *            the matcher uses; equal stacks are one thread.
  * Ambiguity  Threads are ordered, and of equal stacks the first stays, but for values: what is JSON
  *            is no bare string. At each byte a thread first ends its frame, then goes on in it,
- *            then calls: so a part ends as early as it can, and begins as late as it can. At the
+ *            then calls. So a part ends as early as it can, and begins as late as it can. At the
  *            end the first complete thread counts.
- * Empty      A tag with nothing in it whose end is empty reads no byte: its begin and end are noted
+ * Empty      A tag with nothing in it whose end is empty reads no byte. Its begin and end are noted
  *            where the frame around it ends, if that cannot be empty without it.
  * Streaming  What all threads agree on is final: the notes up to their last common one, and the
  *            text before the first other one. Text that may be the beginning of a tag's begin or
@@ -25,9 +25,9 @@
  *            below) and is interned, so equal stacks have one number, and a comparison of numbers
  *            is enough.
  * Steps      `step` moves one thread by one byte. `land` says where it arrives: in the state
- *            itself, in states that it calls (`entered` notes their begin), and, where the frame
- *            may be over, in the frame below (land_below notes the end). Forks land in each of
- *            their branches.
+ *            itself, or in states that it calls (`entered` notes their begin). Where the frame may
+ *            be over, it arrives in the frame below (land_below notes the end). Forks land in each
+ *            of their branches.
  * Tables     An answer grows states and expressions, as a text of a matcher does. So each is read
  *            where new matchers begin (runtime/matcher/generation.h, edition.h), and is finished
  *            there.

@@ -1,7 +1,7 @@
 /* parser.h - what parse.c, which follows a text, and events.c, which reports what is in it, share.
  *
  * A parser has one thread for each way to read the text so far. A thread is a stack of frames and a
- * list of notes; both are lists with shared tails, kept as indices: 0 is none, i + 1 is entry i. Of
+ * list of notes. Both are lists with shared tails, kept as indices: 0 is none, i + 1 is entry i. Of
  * "<think>a" a thread has the note "capture 0 begins at byte 7", and its stack the frame of that
  * capture on top. `reported` is the last note that was turned into parts, `reported_to` the byte up
  * to which the text was.

@@ -3,13 +3,13 @@
  * Problem   Structural tags are written by hosts, and by hand. What is misspelled must be an error
  *           with its place: an "exclude" that is ignored would let through what should be kept
  *           out.
- * Idea      A table of types. A row has the type's name, the kind of node, a function that reads
- *           its members, and the names of all members that it may have. Members are read by small
- *           functions, one for each shape: a string, a flag, a count, a list of strings, a token,
- *           a format. Each says what is wrong and points at the JSON value.
+ * Idea      A table of types. A row has the type's name, the kind of node, and a function that
+ *           reads its members. It also has the names of all members that it may have. Members are
+ *           read by small functions, one for each shape: a string, a flag, a count, a list of
+ *           strings, a token, a format. Each says what is wrong and points at the JSON value.
  * Names     The field names are those that XGrammar publishes (its documentation, "Structural
- *           Tag"); what is ours is "as", which names what a part is to a reader ("text",
- *           "reasoning", "call", "id", "arguments"), and "name" beside "as": "call".
+ *           Tag"). Ours are two. "as" names what a part is to a reader ("text", "reasoning",
+ *           "call", "id", "arguments"). "name" stands beside "as": "call".
  * Example   {"type": "tag", "begin": "<a>", "content": {"type": "regex", "pattern": "[0-9]+"},
  *            "end": "</a>", "exclude": []}
  *           read_format finds the row "tag". `only` compares the members with those of the row:

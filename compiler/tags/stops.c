@@ -5,7 +5,7 @@
  *           are in the way: S lies in T, or a beginning of T (a proper one, T's own included) ends
  *           S. To compare each with each takes n² comparisons, and a request may have 100,000
  *           strings.
- * Idea      All of them in one trie with failure links (Aho, Corasick 1975): the link of a node
+ * Idea      All of them in one trie with failure links (Aho, Corasick 1975). The link of a node
  *           leads to the longest proper suffix of it that some string begins with.
  *             S in T         on the way of T stands another string's node, or a node whose links
  *                            lead to one
@@ -13,11 +13,11 @@
  *                            the end of some S: those nodes are noted once
  *           Where S lies in T and ends before T does, T never ends a free text: S does. In the
  *           other cases T alone is such a text, so nobody has to search for one.
- * Example   Of the strings "ab", "cabd" and "bc": "ab" lies in "cabd", as the link of the node
- *           "cab" leads to the node "ab", which ends a string. "bc" begins in "ab", as the link of
- *           the end "ab" leads to the node "b", on the way of "bc".
+ * Example   Of the strings "ab", "cabd" and "bc": "ab" lies in "cabd". The link of the node "cab"
+ *           leads to the node "ab", which ends a string. "bc" begins in "ab", as the link of the
+ *           end "ab" leads to the node "b", on the way of "bc".
  * Steps     The trie has the nodes a, ab, c, ca, cab, cabd, b, bc. The links of a, c, b and cabd
- *           lead to the root; that of ab to b, of ca to a, of bc to c, of cab to ab. A pass along
+ *           lead to the root. That of ab to b, of ca to a, of bc to c, of cab to ab. A pass along
  *           each string then sees with one look at a node what would take a look at each other
  *           string.
  * Work      is counted for each node, so that a hostile request reaches a limit, and not a

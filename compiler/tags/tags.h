@@ -2,10 +2,10 @@
  *
  * Problem   A model writes prose, may think first, and at some moment calls tools. The prose is
  *           free. From the first byte of a call on everything is fixed.
- * Idea      A tree of formats (constant, JSON Schema, regex, GBNF, any text, sequence, or, repeat,
- *           tag, triggered tags, ...), read from the structural-tag JSON that XGrammar publishes,
- *           or built in C. Each format is an expression (compiler/expr/expr.h); the matcher needs
- *           nothing new.
+ * Idea      A tree of formats: constant, JSON Schema, regex, GBNF, any text, sequence, or, repeat,
+ *           tag, triggered tags, ... It is read from the structural-tag JSON that XGrammar
+ *           publishes, or built in C. Each format is an expression (compiler/expr/expr.h); the
+ *           matcher needs nothing new.
  *             free text        text & !(.* T .*)    never holds a trigger T
  *             up to a trigger  (.* T) & !(.* T .+)  the first trigger ends it, however tokens split
  *                                                   it: an incomplete trigger is still text

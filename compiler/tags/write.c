@@ -10,7 +10,7 @@
  *           A REPEAT of 0 to 1 is "optional"; any other is "repeat" with its bounds, also one that
  *           was read as "star" or "plus".
  * Marks     What other engines do not know ("as", "name") is written too, where a part means
- *           something to a reader; an engine that refuses it can be given the text without.
+ *           something to a reader. An engine that refuses it can be given the text without.
  * Shared    A format that stands in several places is written in each. So a small tree may be a
  *           long text: writing stops once the limit of the text's length is passed.
  * Failing   A sink that has no memory writes no more, and the end says NO_MEMORY.

@@ -8,11 +8,12 @@
  * Example   of `<tool_call>{'name': 'f', 'arguments': {'n': 3,}}`: f {"n": 3}, with the repairs
  *           "quotes" and "comma" of the call, and "end" of the answer.
  * Exact     What the grammar allows is read by the grammar (compiler/tags/mending.c). This reader
- *           has the last word there only if it finds a call that the grammar read as text: markup
- *           with a tool of the request behind it, or an answer that is a call and nothing else.
+ *           has the last word there only if it finds a call that the grammar read as text. That is
+ *           markup with a tool of the request behind it, or an answer that is a call and nothing
+ *           else.
  * Bare      Where no call was found a second pass takes JSON with the name of a tool for a call.
- * Kept      Every byte of the answer is in a part, or is markup that a repair or the preset names:
- *           what is not understood is text, and never lost.
+ * Kept      Every byte of the answer is in a part, or is markup that a repair or the preset names.
+ *           What is not understood is text, and never lost.
  * Steps     The text is read place by place. Where a text of the plan begins, its sign decides: a
  *           start of calls goes to mend_calls.c, thinking opens or closes, markup is passed over.
  *           All other bytes are text. A start behind which there is no call is text as well.

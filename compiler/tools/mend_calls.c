@@ -3,9 +3,9 @@
  * Problem   What stands around the arguments differs from family to family, and each of its pieces
  *           may be missing or spelled otherwise.
  * Idea      A form has a start, such as <tool_call> or <function=. From there on the reader looks
- *           for what it needs: JSON that holds a name, or a name and then a bracket, an element or
- *           a parenthesis. What stands between is passed over if it is short. Names that the
- *           request has are preferred to others.
+ *           for what it needs. That is JSON that holds a name, or a name and then a bracket, an
+ *           element or a parenthesis. What stands between is passed over if it is short. Names that
+ *           the request has are preferred to others.
  * Envelopes {"name": N, "arguments": A} comes with other names for both members, with A as a
  *           string, within {"type": "function", "function": {...}}, as {N: A}, and several in a
  *           list.
@@ -23,8 +23,8 @@
  *           in one list, or in the list "tool_calls". A list counts only if all of it are calls.
  * Nothing   What turns out to be no call leaves no trace: its notes are dropped, and the bytes that
  *           were read are counted as work.
- * Bounds    JSON whose strings or brackets do not end as they should is read once more, up to the
- *           markup that ends the call, or to the next call.
+ * Bounds    JSON whose strings or brackets do not end as they should is read once more. That goes
+ *           up to the markup that ends the call, or to the next call.
  * Cost      Linear in what is read; what comes to nothing is counted, and bounded (mend.c).
  * Tested by tests/programs/test_lenient.py
  *

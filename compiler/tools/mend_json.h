@@ -1,8 +1,9 @@
 /* mend_json.h - JSON as models write it when nothing holds them to it, as a tree of true JSON.
  *
- * What is read besides JSON: single and typographic quotes, Python's and other words for true,
- * false and null, keys and values without quotes, `=` for `:`, commas that are missing or too many,
- * comments, numbers such as +1 and .5, control characters in strings, brackets that do not close.
+ * What is read besides JSON: single and typographic quotes, and Python's and other words for true,
+ * false and null. Keys and values without quotes, and `=` for `:`. Commas that are missing or too
+ * many, and comments. Numbers such as +1 and .5, control characters in strings, and brackets that
+ * do not close.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

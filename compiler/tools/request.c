@@ -10,21 +10,23 @@
  *           name, which must be that of a tool. The others are dropped, and a call is required: the
  *           answer is exactly one call of f. find_format finds none, so no format is demanded.
  * Shapes    OpenAI chat completions
- *             tools: [{"type": "function", "function": {"name", "parameters"}}], response_format,
- *             parallel_tool_calls, tool_choice: "auto" | "none" | "required" |
- *             {"type": "function", "function": {"name"}} |
- *             {"type": "allowed_tools", "allowed_tools": {"mode", "tools"}}
- *             The older form, one call at most: functions: [{"name", "parameters"}],
- *             function_call: "auto" | "none" | {"name"}
+ *             - tools: [{"type": "function", "function": {"name", "parameters"}}]
+ *             - tool_choice: "auto" | "none" | "required" |
+ *               {"type": "function", "function": {"name"}} |
+ *               {"type": "allowed_tools", "allowed_tools": {"mode", "tools"}}
+ *             - response_format, parallel_tool_calls
+ *             - the older form, one call at most: functions: [{"name", "parameters"}],
+ *               function_call: "auto" | "none" | {"name"}
  *           OpenAI responses
- *             tools: [{"type": "function", "name", "parameters"}], text: {"format": ...},
- *             tool_choice: {"type": "function", "name"} |
- *             {"type": "allowed_tools", "mode", "tools"}
+ *             - tools: [{"type": "function", "name", "parameters"}], text: {"format": ...}
+ *             - tool_choice: {"type": "function", "name"} |
+ *               {"type": "allowed_tools", "mode", "tools"}
  *           Anthropic messages
- *             tools: [{"name", "input_schema"}], tool_choice:
- *             {"type": "auto" | "any" | "tool" | "none", "name", "disable_parallel_tool_use"}
+ *             - tools: [{"name", "input_schema"}]
+ *             - tool_choice: {"type": "auto" | "any" | "tool" | "none", "name",
+ *               "disable_parallel_tool_use"}
  *           MCP tools/list
- *             {"tools": [{"name", "inputSchema"}]}, also as the "result" of a JSON-RPC response
+ *             - {"tools": [{"name", "inputSchema"}]}, also as the "result" of a JSON-RPC response
  *           An array of tools in any of these shapes
  * Schemas   "parameters": {"properties": {"n": {"type": "integer"}}} has no "type". The call's
  *           arguments are an object in any case, so only_objects writes the schema anew, with

@@ -3,7 +3,7 @@
  * Problem   Each family of models writes calls in its own way, and each API describes tools in its
  *           own way.
  * Idea      A preset (schemas/tools/NAME.json) says how a family writes thinking, one call and
- *           several; request.c finds tools, choice and response format in a request's JSON; tools.c
+ *           several. request.c finds tools, choice and response format in a request's JSON. tools.c
  *           puts both together as a tree of formats (compiler/tags/tags.h).
  * Preset    Its members (docs/tools.md says more of each):
  *             thinking     begin, end, after, prefilled: the block of thinking, or null

@@ -19,8 +19,8 @@
  * Quotes    Among letters of a JSON string only those nodes are looked at that have a quote or a
  *           backslash below. A table has these alone, some thousand, side by side (linear_parts.c).
  * Aside     Three things are set aside for the search. They are states that do more than read (may
- *           end where something follows, call, fork), states past the 253rd, and nodes below which
- *           letters are worth a class.
+ *           end where something follows, call, fork), and states past the 253rd. The third are
+ *           nodes below which letters are worth a class.
  * Stops     Some frames may end or call after nearly each byte, as that of a name before any of ten
  *           operators. Of these nearly all would be set aside. So such states may have rows, too,
  *           where the caller asks for it (stops.c). A node where one is reached is listed if one of

@@ -1,8 +1,8 @@
 /* alternatives.c - ALT: one expression out of a list.
  *
  * The derivative is the alternative of the parts' derivatives. Most parts begin with another byte
- * and are passed over; what the others lead to is joined in one step, for pairwise joining would
- * make a list of 2, 3, 4 … on the way.
+ * and are passed over. What the others lead to is joined in one step: pairwise joining would make a
+ * list of 2, 3, 4 … on the way.
  *
  * Example   D_a(ab|ac|d) = b|c: `d` is passed over, and b and c are joined at once.
  * Tested by tests/expr/test_expr.c

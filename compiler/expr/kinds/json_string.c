@@ -1,20 +1,20 @@
 /* json_string.c - the rest of a JSON string whose decoded text matches an expression.
  *
- * Problem   A pattern or key speaks about decoded text; the bytes on the wire may spell a character
+ * Problem   A pattern or key speaks about decoded text. The bytes on the wire may spell a character
  *           raw, as \n, as \u0041 or as a pair of surrogates.
- * Idea      Three wrappers turn a derivative over decoded text into one over the spelling: JSTR(e)
- *           between characters, JESC(e) after a backslash, JHEX(e,k,v) after \u and k hex digits of
- *           value v. A raw byte steps e by itself; an escape, once whole, steps e by the UTF-8 of
- *           its character.
+ * Idea      Three wrappers turn a derivative over decoded text into one over the spelling. JSTR(e)
+ *           stands between characters, JESC(e) after a backslash, JHEX(e,k,v) after \u and k hex
+ *           digits of value v. A raw byte steps e by itself; an escape, once whole, steps e by the
+ *           UTF-8 of its character.
  * Dead ends A hex digit is allowed only if some character in the range that its prefix still stands
  *           for is allowed: \uD8 needs a low surrogate to follow that makes a legal character.
  * Collapse  Where all characters of that range lead to the same expression (inside a free string:
- *           always), the digits' value is not kept: JHEX becomes "so many hex digits, then
+ *           always), the digits' value is not kept. JHEX becomes "so many hex digits, then
  *           JSTR(e')". So the free string has a handful of states, not 65,536.
- * Plain     A flag in all three, for what printers of JSON write: only characters that are not
- *           printable ASCII have escapes, and the quote and the backslash. Others spell themselves.
- *           Past ASCII the raw character and \uXXXX both stay: models have read texts of either
- *           kind, and one that has begun \u must be able to go on with what it means.
+ * Plain     All three have a flag, for what printers of JSON write. With it only the quote, the
+ *           backslash and characters that are not printable ASCII have escapes. Others spell
+ *           themselves. Past ASCII the raw character and \uXXXX both stay. Models have read texts
+ *           of either kind, and one that has begun \u must be able to go on with what it means.
  * Open      JOPEN(e) is JSTR(e) without the closing quote: a part of a string that calls cut into
  *           parts. The flag TSL__JSON_OPEN in JESC and JHEX says to which of both an escape
  *           returns.

@@ -1,7 +1,7 @@
 /* strings.c - the kinds that are made of a list of strings: STRSET, KEYS, NAME and RESUME.
  *
  * A set of strings is sorted. What is left of it after some bytes is a range [b, c) of the strings
- * that share these d bytes, so a derivative narrows the range: D_o of {no, on, or} is {n, r}, the
+ * that share these d bytes. So a derivative narrows the range: D_o of {no, on, or} is {n, r}, the
  * range [1, 3) at depth 1. KEYS is a set whose end says which string it was (NAME), so that RESUME
  * can go on by the name.
  *

@@ -5,8 +5,8 @@
  *           with states of their own.
  * Idea      Compare the texts, keyword by keyword, through references. Nodes that say the same are
  *           found by a hash of what they say, and the first of them stands for all.
- * Example   {"a": {"maxLength": 3}} in one branch and {"a": {"maxLength": 3}} in another: the
- *           second node's `first` is the first node, and "a" has one goal in both.
+ * Example   {"a": {"maxLength": 3}} stands in one branch, and {"a": {"maxLength": 3}} in another.
+ *           The second node's `first` is the first node, and "a" has one goal in both.
  * Sound     "Alike" is certain; "not alike" only means that it is not plain. A keyword whose
  *           meaning depends on its place (CONTEXT in keywords.def) is never alike.
  * Cost      At most ALIKE_MAX nodes for a comparison, HASHED_MAX for a hash.

@@ -1,16 +1,16 @@
 /* clause.c - choices as clauses: what would be 2^n alternatives is n bits of an object's state.
  *
- * Problem   {"allOf": [if/then, if/then, …]}, or dependentSchemas, or several anyOf, about members
- *           that have nothing to do with each other: each is a choice, and the alternatives of the
- *           object are the product of all. Twelve choices make 4,096 alternatives.
+ * Problem   {"allOf": [if/then, if/then, …]}, or dependentSchemas, or several anyOf, may be about
+ *           members that have nothing to do with each other. Each is a choice, and the alternatives
+ *           of the object are the product of all. Twelve choices make 4,096 alternatives.
  * Idea      Some choices have branches that ask for nothing but members, required names and counts.
- *           Such a choice is a conjunction of clauses ("a is absent, or not 1, or b is present"),
- *           and a state only has to know which clauses are fulfilled (members.c). "if C then T" is
- *           ¬C ∨ T, and so on: every keyword that combines is written with and, or, not, and the
- *           ors are multiplied out.
- * Example   if {"properties": {"a": {"const": 1}}, "required": ["a"]}
- *           then {"properties": {"b": B}, "required": ["b"]}
- *           = (a absent ∨ a is not 1 ∨ b absent ∨ b is B) ∧ (a absent ∨ a is not 1 ∨ b present)
+ *           Such a choice is a conjunction of clauses ("a is absent, or not 1, or b is present"). A
+ *           state only has to know which clauses are fulfilled (members.c). "if C then T" is ¬C ∨
+ *           T, and so on. Every keyword that combines is written with and, or, not, and the ors are
+ *           multiplied out.
+ * Example   Say if {"properties": {"a": {"const": 1}}, "required": ["a"]} then {"properties": {"b":
+ *           B}, "required": ["b"]}. There are two clauses: (a absent ∨ a is not 1 ∨ b absent ∨ b is
+ *           B) and (a absent ∨ a is not 1 ∨ b present)
  * Apart     Branches of an anyOf whose product is too large are not multiplied out (held.c).
  * Seen      Beside unevaluatedProperties it also matters which branches hold (seen.c). A member
  *           that distinguishes the branches is evaluated whichever of them holds.

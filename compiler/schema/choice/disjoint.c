@@ -7,8 +7,8 @@
  *           anyOf. Everything here is an approximation on the safe side: "disjoint" is certain,
  *           "not disjoint" only means that it is not plain.
  * Example   A is {"properties": {"kind": {"const": "a"}}, "required": ["kind"]}, B the same with
- *           "b", and both are objects. The member kind is required in both, and no value is "a"
- *           and "b": A and B are disjoint, so B need not be negated where A holds. If neither
+ *           "b", and both are objects. The member kind is required in both, and no value is "a" and
+ *           "b". So A and B are disjoint, and B need not be negated where A holds. If neither
  *           requires the member, {} satisfies both, and they are not disjoint.
  * Memory    What was found out last of pairs is kept in a small table: clauses look at the same
  *           pairs again and again.

@@ -3,13 +3,14 @@
  * Problem   While a goal is expanded, an alternative gathers nodes that hold, and members that are
  *           demanded or absent. A negation that comes later often says nothing new: the atoms of
  *           its clause are decided already.
- * Idea      Look at each atom beside the facts. A member that a fact demands is not absent; one
- *           that a closed object does not name cannot be there; one whose value a fact says has not
+ * Idea      Look at each atom beside the facts. A member that a fact demands is not absent. One
+ *           that a closed object does not name cannot be there. One whose value a fact says has not
  *           the contrary value. What is left of the clause are the atoms that are open. "Some
  *           member that S does not name", in an object whose members are all named, is one of
  *           those.
- * Example   In {"a": int, "kind": …}, closed, the negation of {"b": int, "kind": …}, closed, says:
- *           b is no integer, or there is a member but b and kind. What is left: a is there.
+ * Example   Take {"a": int, "kind": …}, closed, and the negation of {"b": int, "kind": …}, closed.
+ *           The negation says: b is no integer, or there is a member but b and kind. What is left:
+ *           a is there.
  * Sound     "Decided" is certain; an atom that is left open may still turn out to be decided.
  * Cost      Facts times atoms.
  * Tested by tests/schema/test_choices.c, tests/schema/test_oneof.c

@@ -13,8 +13,8 @@
  *           the second one is hopeless: B cannot hold any more, so b cannot come.
  * When      Where the product would be more than PRODUCT_MAX. A branch of one clause needs no bit:
  *           that clause joins the others.
- * Only      It is never said that a branch fails, so it does not matter that a branch counts as one
- *           that fails where a value could have been in it: another way of the value says so.
+ * Only      It is never said that a branch fails. A branch may count as one that fails where a
+ *           value could have been in it; another way of the value says so.
  * Cost      The clauses of all branches, HELD_CLAUSES at most; HELD_MAX branches of a choice.
  * Tested by tests/schema/test_choices.c
  *

@@ -3,9 +3,9 @@
  * Problem   Clauses of branches (held.c) need not be fulfilled. An object must know when a branch
  *           is out of reach, or members would be offered after which nothing can end.
  * Idea      A branch is a range of the object's clauses, and out of reach as soon as one of them is
- *           hopeless: not fulfilled, with all keys that it asks about gone. Nothing is kept for it.
- *           The state's bits of the branch's other clauses mean nothing then: they are cleared, so
- *           that states which differ in them alone are one.
+ *           hopeless. That is: not fulfilled, with all keys that it asks about gone. Nothing is
+ *           kept for it. The state's bits of the branch's other clauses mean nothing then: they are
+ *           cleared, so that states which differ in them alone are one.
  * When made Targets that are plain when the object is made are dropped. A branch without clauses
  *           holds. One with a clause that cannot be fulfilled never does. One that has to hold
  *           makes its clauses the object's own.

@@ -4,13 +4,13 @@
  *           follows is conjunctions of parts, so the failure of a node has to be said as
  *           alternatives.
  * Idea      De Morgan: a node is a conjunction of keywords, so it fails where one keyword fails.
- *           Each keyword has its dual. A failure that one member shows ("some key of properties has
- *           a bad value") is an atom, and all atoms of a node share one clause. Everything else is
+ *           Each keyword has its dual. A failure that one member shows is an atom ("some key of
+ *           properties has a bad value"). All atoms of a node share one clause. Everything else is
  *           a way: a branch of its own with the parts that say it.
  * Example   {"required": ["a"], "properties": {"b": {"type": "null"}}, "minProperties": 2} fails
- *           where one of these atoms holds: "a" is absent; "b" is there and no null; there is at
+ *           where one of these atoms holds. "a" is absent; "b" is there and no null; there is at
  *           most one member. That is one clause of three atoms, and no way besides.
- * Arrays    have no clauses. {"items": S, "maxItems": 3} fails in two ways: some item is not S
+ * Arrays    have no clauses. {"items": S, "maxItems": 3} fails in two ways. Some item is not S
  *           (PART_CONTAINS with the negated S), or there are at least four items (PART_SIZE).
  * Cost      Linear in the node and in what its references and allOf lead to. oneOf compares its
  *           branches in pairs: two of them hold where it fails, if not none does.

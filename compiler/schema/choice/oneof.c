@@ -7,16 +7,16 @@
  * Idea      Look for the member of which most branches list the values: the discriminator. A table
  *           of these values puts the branches into groups that share none. Two branches of
  *           different groups never hold together where the discriminator is there, so no pair of
- *           them is looked at. Where it may be absent, there are two cases: it is there, and all is
+ *           them is looked at. Where it may be absent, there are two cases. It is there, and all is
  *           as before; or it is absent, and only branches that do not require it are left.
  * Private   Without the discriminator closed branches are still distinguished by the names that one
  *           branch alone has. If one of these names is there, its branch is the only one. If none
  *           is there, what is left are the names that several branches share.
  * Example   oneOf of {"kind": {"const": "A"}, "a": …} and {"kind": {"const": "B"}, "b": …}, both
- *           closed, without `required`: kind is there, and is A or B; or it is absent, and a is
- *           there (then it is the first), or b is (then it is the second). {} is neither.
- * Sound     Every case is exact: cases only divide the objects, and a negation is left out only
- *           for a pair that is plainly disjoint within its case.
+ *           closed, without `required`. Either kind is there, and is A or B. Or it is absent. Then
+ *           a is there (the first branch), or b is (the second). {} is neither.
+ * Sound     Every case is exact: cases only divide the objects. A negation is left out only for a
+ *           pair that is plainly disjoint within its case.
  * Cost      Linear in the branches and their listed values, where the discriminator is required.
  *           Pairs that nothing distinguishes cost a negation each.
  * Tested by tests/schema/test_oneof.c

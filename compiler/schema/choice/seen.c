@@ -7,9 +7,9 @@
  * Groups    Members that the same branches name share a clause (ATOM_NONE): where nothing else may
  *           come, they are absent together. Where a single branch names a member that must be
  *           absent otherwise, what the branch asks of the member needs no clause.
- * Example   if {"properties": {"a": {"const": 1}}, "required": ["a"]}
- *           then {"properties": {"b": B}}, unevaluatedProperties false: b is B where it is there,
- *           and (b absent ∨ a is 1).
+ * Example   Say if {"properties": {"a": {"const": 1}}, "required": ["a"]} then {"properties": {"b":
+ *           B}}, unevaluatedProperties false. Then b is B where it is there, and (b absent ∨ a is
+ *           1).
  * Cost      Members of branches times branches. Members whose clauses would multiply to more than
  *           PRODUCT_MAX leave the choice to its alternatives.
  * Tested by tests/schema/test_choices.c

@@ -1,17 +1,17 @@
 /* ways.c - in which ways a member can come, where clauses look at its value.
  *
  * Problem   A clause is fulfilled by a member's value, or by another member later. When a key
- *           comes, it has to be decided which of the open clauses its value fulfils: that is part
+ *           comes, it has to be decided which of the open clauses its value fulfils. That is part
  *           of what the value must satisfy, and of the state after it.
  * Idea      Go through the open clauses that the member can fulfil. For each, the value satisfies
  *           the clause's lit, or it does not. Each combination that has a value is a way: a frame
  *           for the value, and the state after it. What the lits so far imply is not demanded
  *           again.
  * Example   Two clauses, "a is 1, or b is there" and "a is a string, or c is there". When a comes
- *           there are three ways: it is 1 and fulfils the first clause; it is a string and fulfils
- *           the second; it is something else and leaves both to b and c.
+ *           there are three ways. It is 1 and fulfils the first clause, or it is a string and
+ *           fulfils the second. Or it is something else and leaves both to b and c.
  * Distinct  Where the negation of a lit is cheap, a value that leaves a clause open must not
- *           satisfy it: no two ways take the same value, and a text is in one state. The same of
+ *           satisfy it. So no two ways take the same value, and a text is in one state. The same of
  *           any lit in a clause of a branch (held.c), as there are many of those.
  * Cost      One goal for each way; at most OPTIONS_MAX ways. A clause that is implied, or hopeless,
  *           doubles nothing.

@@ -2,14 +2,15 @@
  *
  * Problem   "No value satisfies the schema" helps nobody whose schema has a thousand lines.
  * Idea      A copy of the subschema loses one keyword after the other, as long as it stays
- *           unsatisfiable. What is left is a smallest set that clashes. Where that set only leads
- *           to another subschema that nothing satisfies by itself (a reference, a required member,
- *           items that must be there), the search goes on there. Two cases are so common that the
- *           error names the member: a required name that a closed object does not have, and
- *           subschemas of an allOf that are closed, each to the other's members.
+ *           unsatisfiable. What is left is a smallest set that clashes. Sometimes that set only
+ *           leads to another subschema that nothing satisfies by itself (a reference, a required
+ *           member, items that must be there). Then the search goes on there. Two cases are so
+ *           common that the error names the member. One is a required name that a closed object
+ *           does not have. The other is subschemas of an allOf that are closed, each to the other's
+ *           members.
  * Example   {"properties": {"a": {"type": "integer", "minimum": 3, "maximum": 2, "title": "A"}},
- *           "required": ["a"], "type": "object"} -> "/properties/a/minimum clashes with
- *           /properties/a/maximum and /properties/a/type": without any of the three there is a
+ *           "required": ["a"], "type": "object"} gives "/properties/a/minimum clashes with
+ *           /properties/a/maximum and /properties/a/type". Without any of the three there is a
  *           value. And {"properties": {"last_name": …}, "required": ["lastname"],
  *           "additionalProperties": false} -> "lastname" is required, …: is "last_name" meant?
  * Cost      does not matter: it is the way to an error.

@@ -10,8 +10,8 @@
  * Idea      One walk over the schema as written, without compiling it: findings at once, totals at
  *           the end.
  * Example   {"type": "object", "properties": {"a": {"type": "string", "minLength": 1}}} has three
- *           findings: no additionalProperties at the root; /properties/a is not in `required`; and
- *           minLength is not among the documented keywords, which breaks nothing.
+ *           findings. There is no additionalProperties at the root. /properties/a is not in
+ *           `required`. And minLength is not among the documented keywords, which breaks nothing.
  * Cost      Linear, but for the names of `required`, which are sorted. Recursion is as deep as the
  *           text, which is bounded.
  * Tested by tests/schema/test_profile.c

@@ -2,19 +2,20 @@
  *
  * One entry per keyword of every subschema that something in effect leads to: {"pointer": …,
  * "keyword": …, "status": "enforced" | "no effect", "reason": …}. Keywords that never assert
- * (titles, descriptions, unknown words) are not listed; keywords that assert in another draft,
- * those that need another one beside them, formats that are not known, and words that look like a
- * keyword misspelled, are. Subschemas in other documents are listed with their URI before the '#'.
+ * (titles, descriptions, unknown words) are not listed. Listed are keywords that assert in another
+ * draft, and those that need another one beside them. So are formats that are not known, and words
+ * that look like a keyword misspelled. Subschemas in other documents are listed with their URI
+ * before the '#'.
  *
- * What is in effect is found by following subschemas and references from the root; then the
+ * What is in effect is found by following subschemas and references from the root. Then the
  * documents are gone through in the order of their texts, as a reference can lead anywhere in them.
  * That is done when somebody asks.
  * Tested by tests/schema/test_schema.c and tests/programs/test_report.py, which walks schemas in
  *           its own way and compares.
  *
- * Warnings  An entry has "warning": true where the schema hardly means what it says: a word that
- *           looks like a keyword, a schema that stands inside a wrapper, a member that can never be
- *           written. words.c finds the name that was meant, for the lint as well.
+ * Warnings  An entry has "warning": true where the schema hardly means what it says. Examples are a
+ *           word that looks like a keyword, a schema that stands inside a wrapper, and a member
+ *           that can never be written. words.c finds the name that was meant, for the lint as well.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
