@@ -4,6 +4,8 @@
  */
 #include "compiler/expr/nonascii.h"
 
+#include "compiler/expr/kind.h"
+
 #define ALTERNATIVES_MAX 32u
 #define CONJUNCTS_MAX 16u
 #define TRIES_MAX 4u
@@ -100,9 +102,15 @@ typedef struct characters {
   /* fewer: of some of them it may be known, or not be; 0: nothing is known of any */
   uint64_t leads, fewer;
   const tsl__nonascii_class *apart; /* a class that has some of `nonascii`; NULL: none was met */
+  bool frame; /* what is called is no part of it: it has a frame of its own */
 } characters;
 
-static bool derive(characters *c, tsl__expr e, tsl__expr *out);
+/* `last`: nothing follows e, so a call there is no call, as in deriv.c. */
+static bool derive_part(characters *c, tsl__expr e, bool last, tsl__expr *out);
+
+static bool derive(characters *c, tsl__expr e, tsl__expr *out) {
+  return derive_part(c, e, false, out);
+}
 
 /* The larger of two sets. */
 static uint64_t more_of(uint64_t a, uint64_t b) { return tsl__ones(a) < tsl__ones(b) ? b : a; }
@@ -134,28 +142,47 @@ static bool not_by(characters *c, uint64_t leads) {
 
 static uint64_t leads_of(const tsl__bytes *set) { return set->w[3] >> 2 & TSL__ALL_LEADS; }
 
-static bool derive_seq(characters *c, tsl__node n, tsl__expr *out) {
+static bool derive_seq(characters *c, tsl__node n, bool last, tsl__expr *out) {
   tsl__expr d;
   for (*out = TSL__NONE;;) {
+    tsl__node head = tsl__node_at(c->x, n.a), rest = tsl__node_at(c->x, n.b);
     if (!derive(c, n.a, &d)) return false;
     if (d) *out = tsl__expr_alt(c->x, *out, tsl__expr_seq(c->x, d, n.b));
-    if (!(tsl__node_at(c->x, n.a).flags & TSL__NULLABLE_LOW)) return true;
-    tsl__node rest = tsl__node_at(c->x, n.b);
+    if (!(head.flags & TSL__NULLABLE_LOW) || (c->frame && tsl__node_is_call(c->x, &head)))
+      return true;
     if (rest.kind != TSL__K_SEQ) {
-      if (!derive(c, n.b, &d)) return false;
+      if (!derive_part(c, n.b, last, &d)) return false;
       return *out = tsl__expr_alt(c->x, *out, d), true;
     }
     n = rest;
   }
 }
 
-static bool derive_alt(characters *c, tsl__expr e, const tsl__node *n, tsl__expr *out) {
+/* A rule within a frame: its body, or nothing if it is called. */
+static bool derive_rule(characters *c, const tsl__node *n, bool last, tsl__expr *out) {
+  if (!c->frame) return false;
+  if (!last && tsl__node_is_call(c->x, n)) return true;
+  tsl__expr body = tsl__rule_body(c->x, n->a);
+  if (!tsl__unfold(c->x)) return false;
+  bool known = derive_part(c, body, last, out);
+  c->x->depth--;
+  return known;
+}
+
+static bool derive_repeat(characters *c, const tsl__node *n, tsl__expr *out) {
+  if (c->frame && tsl__node_is_big(n)) return false;
+  if (!derive(c, n->a, out)) return false;
+  if (*out) *out = tsl__expr_seq(c->x, *out, tsl__one_fewer(c->x, n));
+  return true;
+}
+
+static bool derive_alt(characters *c, tsl__expr e, const tsl__node *n, bool last, tsl__expr *out) {
   tsl__expr each[ALTERNATIVES_MAX];
   size_t count = 0;
   if (n->flags & TSL__CHAR) return derive_class(c, e, out);
   if (n->b > ALTERNATIVES_MAX) return false;
   for (uint32_t i = 0; i < n->b; i++) {
-    if (!derive(c, tsl__list_at(c->x, n->a)[i], &each[count])) return false;
+    if (!derive_part(c, tsl__list_at(c->x, n->a)[i], last, &each[count])) return false;
     count += each[count] != TSL__NONE;
   }
   *out = count == 0 ? TSL__NONE : count == 1 ? each[0] : tsl__expr_alt_n(c->x, each, count);
@@ -184,11 +211,19 @@ static bool derive_strings(characters *c, const tsl__node *n, tsl__expr *out) {
   return not_by(c, leads_of(&first));
 }
 
-static bool derive(characters *c, tsl__expr e, tsl__expr *out) {
+/* What only reads ASCII. */
+static bool derive_native(characters *c, tsl__expr e) {
+  tsl__reads r;
+  tsl__reads_of(c->x, e, &r);
+  return not_by(c, leads_of(&r.live));
+}
+
+static bool derive_part(characters *c, tsl__expr e, bool last, tsl__expr *out) {
   tsl__exprs *x = c->x;
   tsl__node n = tsl__node_at(x, e);
   tsl__worked(x, 1);
   *out = TSL__NONE;
+  if (c->frame && n.loop) return false;
   switch ((tsl__kind)n.kind) {
   case TSL__K_BYTES: return not_by(c, leads_of(tsl__set_at(x, n.a)));
   case TSL__K_LIT: {
@@ -196,17 +231,16 @@ static bool derive(characters *c, tsl__expr e, tsl__expr *out) {
     tsl__bytes_add(&first, *tsl__literal_at(x, n.a));
     return not_by(c, leads_of(&first));
   }
-  case TSL__K_SEQ: return derive_seq(c, n, out);
-  case TSL__K_ALT: return derive_alt(c, e, &n, out);
-  case TSL__K_REPEAT:
-    if (!derive(c, n.a, out)) return false;
-    if (*out) *out = tsl__expr_seq(x, *out, tsl__one_fewer(x, &n));
-    return true;
+  case TSL__K_SEQ: return derive_seq(c, n, last, out);
+  case TSL__K_ALT: return derive_alt(c, e, &n, last, out);
+  case TSL__K_REPEAT: return derive_repeat(c, &n, out);
+  case TSL__K_RULE: return derive_rule(c, &n, last, out);
   case TSL__K_AND: return derive_and(c, &n, out);
   case TSL__K_NOT:
     if (!derive(c, n.a, out)) return false;
     *out = tsl__expr_not(x, *out);
     return true;
+  case TSL__K_NATIVE: return c->frame && derive_native(c, e);
   case TSL__K_STRSET:
   case TSL__K_KEYS: return derive_strings(c, &n, out);
   case TSL__K_JSTR:
@@ -223,8 +257,9 @@ static bool derive(characters *c, tsl__expr e, tsl__expr *out) {
 
 bool tsl__derive_nonascii(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *nonascii,
                           tsl__expr *out) {
-  characters c = {x, nonascii, TSL__ALL_LEADS, 0, NULL};
-  return tsl__exprs_step(x) && derive(&c, e, out) && x->status == TSL_OK;
+  bool frame = tsl__expr_has_calls(x, e);
+  characters c = {x, nonascii, TSL__ALL_LEADS, 0, NULL, frame};
+  return tsl__exprs_step(x) && derive_part(&c, e, frame, out) && x->status == TSL_OK;
 }
 
 /* A part of a class. */
@@ -261,6 +296,7 @@ bool tsl__derive_nonascii_each(tsl__exprs *x, tsl__expr e, const tsl__nonascii_c
                                tsl__expr *out, uint32_t *n) {
   part parts[TSL__NONASCII_MAX + 1] = {{{0x80, 0xD7FF, 0xE000, 0x10FFFF}, 2}};
   uint32_t open = 1;
+  bool frame = tsl__expr_has_calls(x, e);
   if (nonascii && nonascii->count > PAIRS_MAX) return false;
   if (nonascii)
     memcpy(parts[0].pairs, nonascii->pairs, 2 * nonascii->count * sizeof *nonascii->pairs),
@@ -268,8 +304,8 @@ bool tsl__derive_nonascii_each(tsl__exprs *x, tsl__expr e, const tsl__nonascii_c
   for (*n = 0; open && tsl__exprs_step(x);) {
     part *p = &parts[open - 1], in;
     tsl__nonascii_class these = {.pairs = p->pairs, .count = p->count};
-    characters c = {x, &these, TSL__ALL_LEADS, 0, NULL};
-    if (derive(&c, e, &out[*n])) {
+    characters c = {x, &these, TSL__ALL_LEADS, 0, NULL, frame};
+    if (derive_part(&c, e, frame, &out[*n])) {
       ++*n;
       open--;
     } else if (!c.apart || *n + open == TSL__NONASCII_MAX ||
@@ -284,7 +320,7 @@ bool tsl__derive_nonascii_each(tsl__exprs *x, tsl__expr e, const tsl__nonascii_c
 }
 
 bool tsl__derive_leads(tsl__exprs *x, tsl__expr e, uint64_t *leads, tsl__expr *out) {
-  characters c = {x, NULL, *leads, 0, NULL};
+  characters c = {x, NULL, *leads, 0, NULL, false};
   for (unsigned i = 0; tsl__exprs_step(x); i++) {
     *leads = c.leads;
     c.fewer = 0;

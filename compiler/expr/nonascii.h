@@ -19,9 +19,10 @@
 
 #include "compiler/expr/deriv.h"
 
-/* What is left of an expression without calls, loops counted down, after any non-ASCII character
- * of a class (NULL: of any of all); NONE: none is legal. False: that depends on the character, or
- * is not known. */
+/* What is left of an expression, loops counted down, after any non-ASCII character of a class
+ * (NULL: of any of all); NONE: none is legal. False: that depends on the character, or is not
+ * known. Of an expression with calls, what its own frame reads: what is called is no part of
+ * it. */
 bool tsl__derive_nonascii(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *nonascii,
                           tsl__expr *out);
 /* The same where that depends on the character: by sets of characters that are kept together.

@@ -128,7 +128,7 @@ static void reach(tsl__reached *r, tsl__expr e) {
   }
   for (unsigned i = 0; i < r->n; i++)
     if (r->at[i] == e) return;
-  if (r->n == TSL__EXPLORED_MAX)
+  if (r->n == (r->most ? r->most : TSL__EXPLORED_MAX))
     r->full = true;
   else
     r->at[r->n++] = e;
@@ -207,8 +207,8 @@ static void spread_nonascii(tsl__exprs *x, tsl__expr e, const tsl__bytes *edges,
   const uint32_t *pairs = nonascii ? nonascii->pairs : all;
   tsl__expr to[TSL__NONASCII_MAX];
   uint32_t n = 1;
-  if (!tsl__expr_has_calls(x, e) && (tsl__derive_nonascii(x, e, nonascii, to) ||
-                                     tsl__derive_nonascii_each(x, e, nonascii, to, &n))) {
+  if (tsl__derive_nonascii(x, e, nonascii, to) ||
+      tsl__derive_nonascii_each(x, e, nonascii, to, &n)) {
     for (uint32_t i = 0; i < n; i++) reach(out, to[i]);
     return;
   }
@@ -372,14 +372,16 @@ static const tsl__explored *find_kept(const tsl__exprs *x, tsl__expr e, bool jso
   return NULL;
 }
 
-/* Do all non-ASCII characters of a class lead there? False too if it is not known at once. */
+/* Do all non-ASCII characters of a class lead there? False too if it is not known at once. Where a
+ * class stands among other alternatives, and something is called beside it, its bytes are followed:
+ * of all characters alone, until one leads elsewhere. */
 static bool lead_to(tsl__exprs *x, tsl__expr e, const tsl__nonascii_class *nonascii, tsl__expr to) {
   tsl__expr there;
-  tsl__reached r = {.last = UINT64_MAX};
-  if (!tsl__expr_has_calls(x, e))
-    return tsl__derive_nonascii(x, e, nonascii, &there) && there == to;
+  if (tsl__derive_nonascii(x, e, nonascii, &there)) return there == to;
+  if (nonascii || !tsl__expr_has_calls(x, e)) return false;
+  tsl__reached r = {.n = 1, .at = {to}, .most = 1, .last = UINT64_MAX};
   spread_nonascii(x, e, NULL, nonascii, &r);
-  return r.n == 1 && r.at[0] == to && !r.dead && !r.full;
+  return !r.dead && !r.full;
 }
 
 /* A class of non-ASCII characters that lead from two expressions to the second one: all, or one

@@ -34,8 +34,8 @@ typedef struct tsl__letter_set {
 /* What letters lead to. */
 typedef struct tsl__reached {
   tsl__expr at[TSL__EXPLORED_MAX];
-  unsigned n;
-  bool full, dead; /* there is more; a letter is not legal somewhere */
+  unsigned n, most; /* `most` not 0: what leads to more is `full` */
+  bool full, dead;  /* there is more; a letter is not legal somewhere */
   /* where not all was followed: the frame may end among the letters, or call */
   bool ends, calls;
   uint64_t last;   /* step behind which no more is looked for */

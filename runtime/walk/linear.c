@@ -18,7 +18,7 @@
  * loop counts that far */
 #define NONASCII_ROWS 24u
 #define OFF UINT32_MAX
-#define AHEAD_MAX 256u /* places in rows that are filled in before their bytes are met */
+#define AHEAD_MAX 1024u /* places in rows that are filled in before their bytes are met */
 #define HINTED 4096u   /* the same, from which letters may be worth a class */
 #define ENTERED 16     /* nodes that can be read in the time that the search takes for one */
 #define STEP_NODES 4096u

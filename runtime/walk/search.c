@@ -17,6 +17,10 @@
 #define MET_MIN 512u
 /* live bytes from which a set is walked node by node: merging would cost more than it saves */
 #define PER_NODE_MIN 48u
+/* the same of a few nodes with many tokens below: letters help there, and little would be merged */
+#define PER_NODE_FEW 8u
+#define PER_NODE_LIVE 32u
+#define PER_NODE_TOKENS 1024u
 
 typedef tsl__level level;
 typedef tsl__level_entry entry;
@@ -655,13 +659,17 @@ static void search_each(tsl__space *space, level *l, const tsl__state_rec *r, ts
   if (met) tsl__met_free(space, met);
 }
 
+static bool is_few_large(const tsl__state_rec *r, const tsl__leftover_rec *t) {
+  return t->n <= PER_NODE_FEW && t->tokens >= PER_NODE_TOKENS && r->live_count >= PER_NODE_LIVE;
+}
+
 /* From a set of nodes, merged byte by byte. Recursion is bounded by the longest token. */
 void tsl__search_set(tsl__space *space, level *l, tsl__state state, uint32_t count,
                      tsl__leftover set) {
   const tsl__leftover_rec *t = tsl__leftover_at(space, set);
   const tsl__state_rec *r = arrive(space, l, state, count, UINT32_MAX, set, 0);
   if (!r || !tsl__bytes_meet(&r->live, &t->next) || !tsl__space_step(space, 1)) return;
-  if (t->n == 1 || r->live_count >= PER_NODE_MIN) {
+  if (t->n == 1 || r->live_count >= PER_NODE_MIN || is_few_large(r, t)) {
     search_each(space, l, r, state, count, t);
     return;
   }
@@ -678,22 +686,4 @@ void tsl__search_set(tsl__space *space, level *l, tsl__state state, uint32_t cou
       if (child->to) tsl__search_set(space, l, to, c, child->to);
     }
   }
-}
-
-/* Fixed texts: along their table. The frame is over after each. */
-void tsl__search_fixed(tsl__space *space, level *l, const tsl__state_rec *r, uint32_t node) {
-  const tsl__trie *trie = &space->vocab->trie;
-  tsl__fixed_walk *w = &l->fixed;
-  w->reached.n = w->ends.n = w->rests.n = 0;
-  if (!tsl__fixed_over(space, r, node, w)) return;
-  for (size_t i = 0; i < w->reached.n; i++) {
-    const tsl__trie_node *n = &trie->nodes[w->reached.at[i].node];
-    tsl__gather_tokens(space, &l->gather, trie->order + n->begin, n->own_end - n->begin);
-  }
-  for (size_t i = 0; i < w->ends.n; i++) tsl__level_leave_node(space, l, w->ends.at[i].node);
-  size_t floor = l->stack.n;
-  for (size_t i = 0; i < w->rests.n; i++)
-    tsl__level_push(space, l,
-                    (entry){w->rests.at[i].node, w->rests.at[i].state, 0, 0, false, NULL});
-  tsl__search_on(space, l, floor);
 }

@@ -223,8 +223,6 @@ void tsl__search_set(tsl__space *space, tsl__level *l, tsl__state state, uint32_
 bool tsl__search_quoted(tsl__space *space, tsl__level *l, const tsl__linear *quoted,
                         const tsl__linear_from *from, const tsl__bytes *letters,
                         const tsl__hint *hint);
-/* Fixed texts below a node, along their table. */
-void tsl__search_fixed(tsl__space *space, tsl__level *l, const tsl__state_rec *r, uint32_t node);
 /* The hint whose letters can be used below this node; NULL: none. A counted class only from the
  * root of a walk, where the caller takes care of the limit. */
 const tsl__hint *tsl__search_letters(tsl__space *space, tsl__level *l, const tsl__state_rec *r,

@@ -256,13 +256,31 @@ static const struct {
     {0, always, by_search},
 };
 
+/* Fixed texts: along their table. The frame is over after each. */
+static void search_fixed(tsl__space *space, level *l, const tsl__state_rec *r, uint32_t node) {
+  const tsl__trie *trie = &space->vocab->trie;
+  tsl__fixed_walk *w = &l->fixed;
+  w->reached.n = w->ends.n = w->rests.n = 0;
+  if (!tsl__fixed_over(space, r, node, w)) return;
+  for (size_t i = 0; i < w->reached.n; i++) {
+    const tsl__trie_node *n = &trie->nodes[w->reached.at[i].node];
+    tsl__gather_tokens(space, &l->gather, trie->order + n->begin, n->own_end - n->begin);
+  }
+  for (size_t i = 0; i < w->ends.n; i++) tsl__level_leave_node(space, l, w->ends.at[i].node);
+  size_t floor = l->stack.n;
+  for (size_t i = 0; i < w->rests.n; i++)
+    tsl__level_push(space, l,
+                    (entry){w->rests.at[i].node, w->rests.at[i].state, 0, 0, false, NULL});
+  tsl__search_on(space, l, floor);
+}
+
 /* Fixed texts go along their table, whichever they are. */
 static void walk_fixed(tsl__space *space, level *l, const tsl__state_rec *r, tsl__leftover over) {
   const tsl__leftover_rec *t =
       tsl__leftover_set(over) ? tsl__leftover_at(space, tsl__leftover_set(over)) : NULL;
-  if (over & TSL__WHOLE) tsl__search_fixed(space, l, r, 0);
+  if (over & TSL__WHOLE) search_fixed(space, l, r, 0);
   for (uint32_t i = 0; t && i < t->n && space->status == TSL_OK; i++)
-    tsl__search_fixed(space, l, r, t->nodes[i]);
+    search_fixed(space, l, r, t->nodes[i]);
 }
 
 static void make_walk(making *m) {
