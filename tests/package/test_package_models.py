@@ -141,6 +141,42 @@ class Random(models.Model):
         return ROWS[len(tokens) % 5]
 
 
+class Bound:
+    """Metadata with the names that annotated-types, pydantic and msgspec have."""
+
+    def __init__(self, **bounds):
+        vars(self).update(bounds)
+
+
+def test_recursive():
+    """A class that contains itself comes back as values of that class, at every depth."""
+    schema, build = types.schema_of(typing.Optional[Node])
+    check(T.Grammar.json_schema(vocab, schema).vocab is vocab, f"{schema}")
+    value = build({"next": {"next": None}})
+    check(value == Node(Node()) and build(None) is None, f"a node: {value!r}")
+    value = types.schema_of(typing.List[Node])[1]([{"next": {}}, {}])
+    check(value == [Node(Node()), Node()], f"nodes: {value!r}")
+
+
+def test_grammars():
+    """Types stand for their schemas, and choices are texts, integers and Enums."""
+    for wanted, text in (
+        (Node, b'{"next": {"next": null}}'),
+        (int, b"7"),
+        (typing.Literal["a", 1], b"1"),
+        (typing.Optional[Colour], b"null"),
+    ):
+        matcher = T.Grammar.json_schema(vocab, wanted).matcher()
+        check(matcher.accept_bytes(text) and matcher.is_complete, f"{wanted}")
+    for choices, text in ((Colour, b"red"), ([Colour.RED, "x"], b"red"), ([10, 2], b"10")):
+        matcher = T.Grammar.choice(vocab, choices).matcher()
+        check(matcher.accept_bytes(text) and matcher.is_complete, f"{choices}")
+    job = T.Grammar.start("json_schema", vocab, Node)
+    check(job.result().matcher().accept_bytes(b"{"), "a type, in the background")
+    raises(TypeError, lambda: T.Grammar.choice(vocab, [True]), "True is no text")
+    raises(T.UnsupportedError, lambda: T.Grammar.json_schema(vocab, typing.Dict[int, str]), "no")
+
+
 def test_types():
     """Every type: what a random model answers comes back as a value of it."""
     model = Random()
@@ -165,7 +201,21 @@ def test_types():
         )
         check(back == value and type(back) is type(value), f"{wanted}: {back!r}")
     check(types.schema_of(typing.Union[int, bool])[1](True) is True, "a bool is no int")
-    for wanted in (Tree, Node, typing.Dict[int, str], lambda *rest: None):
+    test_recursive()
+    bounded = types.schema_of(typing.List[typing.Annotated[int, Bound(ge=3, lt=9)]])[0]
+    check(
+        bounded["items"] == {"type": "integer", "minimum": 3, "exclusiveMaximum": 9},
+        f"bounds: {bounded}",
+    )
+    longest = types.schema_of(typing.Annotated[typing.Dict[str, int], Bound(max_length=2)])[0]
+    check(longest["maxProperties"] == 2, f"bounds of a dict: {longest}")
+    check(types.schema_of(typing.NewType("name", str))[0] == {"type": "string"}, "NewType")
+    for wanted in (
+        Tree,
+        typing.Dict[int, str],
+        lambda *rest: None,
+        typing.Annotated[bool, Bound(ge=1)],
+    ):
         raises(T.UnsupportedError, lambda wanted=wanted: types.schema_of(wanted), f"{wanted}")
 
 
@@ -354,4 +404,13 @@ def test_server():
     server.shutdown()
 
 
-run(test_types, test_answers, test_partial, test_async, test_loops, test_shortcuts, test_server)
+run(
+    test_types,
+    test_grammars,
+    test_answers,
+    test_partial,
+    test_async,
+    test_loops,
+    test_shortcuts,
+    test_server,
+)

@@ -4,13 +4,14 @@ SPDX-License-Identifier: Apache-2.0
 """
 
 import atexit
+import enum
 import functools
 import json
 import math
 import os
 import re
 
-from turnstile import _core
+from turnstile import _core, types
 from turnstile.errors import GrammarError, LimitError, UnsupportedError
 
 _KINDS = {
@@ -73,9 +74,10 @@ class Grammar(_core.Grammar):
         base_uri=None,
         **limits,
     ):
-        """Compile a JSON Schema: JSON text as str or bytes, or the schema as dict or bool. Of what
-        JSON cannot hold in a dict (NaN, a lone surrogate) GrammarError names the place; objects of
-        types that it does not have are json.dumps's TypeError.
+        """Compile a JSON Schema: JSON text as str or bytes, the schema as dict or bool, or a type as
+        turnstile.types reads them. Of what JSON cannot hold in a dict (NaN, a lone
+        surrogate) GrammarError names the place; objects of types that it does not have are
+        json.dumps's TypeError.
 
         order           of the members of an object: "schema" (as listed in `properties`) or "any"
         whitespace      "plain" (none, one space, or at most two line breaks and 64 columns of
@@ -117,6 +119,8 @@ class Grammar(_core.Grammar):
             resolver,
             base_uri,
         )
+        if types.is_type(schema):
+            schema, _ = types.schema_of(schema)
         return cls._make("json_schema", vocab, _text(schema), options, limits)
 
     @classmethod
@@ -166,7 +170,9 @@ class Grammar(_core.Grammar):
 
     @classmethod
     def choice(cls, vocab, choices, **limits):
-        """One of several texts, as it stands; `choices` holds them, and is no text itself."""
+        """One of several texts, as it stands. `choices` holds them, and is no text itself: texts,
+        integers (their digits), members of an Enum (their values), or an Enum.
+        """
         if isinstance(choices, (str, bytes)):
             raise TypeError(
                 "choices are several texts, in a list or the like, not one text, which is a "
@@ -175,7 +181,7 @@ class Grammar(_core.Grammar):
         choices = list(choices)
         if not choices:
             raise ValueError("choices must not be empty")
-        return cls.regex(vocab, "|".join(_literal(choice) for choice in choices), **limits)
+        return cls.regex(vocab, "|".join(_literal(_choice(one)) for one in choices), **limits)
 
     @classmethod
     def gbnf(cls, vocab, text, *, root="root", **limits):
@@ -553,6 +559,16 @@ def _no_json(value):
                 )
             waiting.append((inner, f"{pointer}/{token}"))
     return None, ""
+
+
+def _choice(one):
+    """The text of a choice."""
+    value = one.value if isinstance(one, enum.Enum) else one
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(int(value))
+    raise TypeError(f"a choice is a text or an integer, not {one!r}: write its text")
 
 
 def _literal(text):

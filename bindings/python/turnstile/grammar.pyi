@@ -1,3 +1,4 @@
+import enum
 import os
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
@@ -10,7 +11,7 @@ class Grammar(_core.Grammar):
     def json_schema(
         cls,
         vocab: Vocab,
-        schema: Union[str, bytes, bool, Dict[str, Any]],
+        schema: Any,
         *,
         order: str = "schema",
         whitespace: Union[str, int, Tuple[int, int]] = "plain",
@@ -62,7 +63,7 @@ class Grammar(_core.Grammar):
     def choice(
         cls,
         vocab: Vocab,
-        choices: Iterable[str],
+        choices: Iterable[Union[str, int, enum.Enum]],
         *,
         max_memory: int = 0,
         max_stacks: int = 0,

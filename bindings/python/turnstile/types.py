@@ -5,8 +5,12 @@
 
 Types: None, bool, int, float, str, Literal, Enum, Union and Optional, list, tuple, set, frozenset,
 dict with keys of str, dataclasses, TypedDict, NamedTuple, datetime, date, time, UUID, Decimal, Any,
-Annotated (the type alone), classes of pydantic (their own schema and validation), and functions:
-their parameters as an object, which comes back as a dict. A type that contains itself is an error.
+NewType, and functions: their parameters as an object, which comes back as a dict. Annotated with
+bounds by their usual names (ge, gt, le, lt, multiple_of, min_length, max_length, pattern), as those
+of annotated-types, pydantic.Field and msgspec.Meta. A class may contain itself: it becomes $defs.
+
+Classes of pydantic have their own schema and validation. Where pydantic is installed it is asked
+for every other type too (EmailStr, bytes, deque).
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -22,7 +26,7 @@ import uuid
 
 from turnstile.errors import UnsupportedError
 
-__all__ = ["schema_of"]
+__all__ = ["is_type", "schema_of"]
 
 
 def _float(value):
@@ -66,7 +70,62 @@ def schema_of(wanted):
     """(JSON Schema as a dict, function from parsed JSON to a value of the type). Raises
     UnsupportedError where the type has no JSON form.
     """
-    return _Reader().read(wanted)
+    reader = _Reader()
+    schema, build = reader.read(wanted)
+    if reader.defs:
+        schema = {**schema, "$defs": reader.defs}
+    return schema, build
+
+
+def is_type(wanted):
+    """Is it what schema_of reads, and no JSON Schema? None is neither."""
+    return (
+        isinstance(wanted, (type, *_ALIASES))
+        or typing.get_origin(wanted) is not None
+        or wanted is typing.Any
+        or inspect.isfunction(wanted)
+        or inspect.ismethod(wanted)
+        or hasattr(wanted, "__supertype__")
+        or _is_adapter(wanted)
+    )
+
+
+def _is_adapter(wanted):
+    """A TypeAdapter of pydantic."""
+    return hasattr(wanted, "json_schema") and hasattr(wanted, "validate_python")
+
+
+# The type of `type X = int`, of Python 3.12 and later.
+_ALIASES = (typing.TypeAliasType,) if hasattr(typing, "TypeAliasType") else ()
+
+# Bounds of Annotated: the attribute that metadata has, and the keyword for numbers, texts, arrays
+# and objects.
+_BOUNDS = {
+    "ge": {"number": "minimum"},
+    "gt": {"number": "exclusiveMinimum"},
+    "le": {"number": "maximum"},
+    "lt": {"number": "exclusiveMaximum"},
+    "multiple_of": {"number": "multipleOf"},
+    "min_length": {"string": "minLength", "array": "minItems", "object": "minProperties"},
+    "max_length": {"string": "maxLength", "array": "maxItems", "object": "maxProperties"},
+    "pattern": {"string": "pattern"},
+}
+
+
+def _bounds(schema, metadata):
+    """A schema with the bounds that Annotated's metadata say."""
+    kind = "number" if schema.get("type") == "integer" else schema.get("type")
+    bounded = dict(schema)
+    for one in metadata:
+        for part in (one, *getattr(one, "metadata", ())):  # pydantic.Field has a list of such
+            for name, keywords in _BOUNDS.items():
+                bound = getattr(part, name, None)
+                if bound is None:
+                    continue
+                if kind not in keywords:
+                    raise UnsupportedError(f"{name}={bound!r} is no bound of {schema}")
+                bounded[keywords[kind]] = getattr(bound, "pattern", bound)
+    return bounded
 
 
 def _keys_equal(key, value):
@@ -74,9 +133,15 @@ def _keys_equal(key, value):
     return type(key) is type(value) and key == value
 
 
+class _Unknown(Exception):
+    """A type that pydantic may know."""
+
+
 class _Reader:
     def __init__(self):
-        self._open = []  # types that are being read
+        self.defs = {}  # name: the schema of a class that contains itself, or that pydantic has
+        self._open = []  # classes and aliases that are being read: all that can hold themselves
+        self._named = []  # (type, name in defs, list of its one build) of those met in themselves
 
     def read(self, wanted):
         if wanted is None:
@@ -89,21 +154,78 @@ class _Reader:
         except TypeError:
             pass  # not hashable: none of them
         if any(wanted is other for other in self._open):
-            raise UnsupportedError(
-                f"{_name(wanted)} contains itself; write its JSON Schema with $ref instead"
-            )
+            return self._itself(wanted)
+        if isinstance(wanted, (type, *_ALIASES)):
+            return self._class(wanted)
+        return self._known(wanted)
+
+    def _class(self, wanted):
         self._open.append(wanted)
         try:
-            return self._compound(wanted)
+            schema, build = self._known(wanted)
         finally:
             self._open.pop()
+        for other, name, builds in self._named:
+            if other is wanted and not builds:
+                self.defs[name] = schema
+                builds.append(build)
+                return {"$ref": f"#/$defs/{name}"}, build
+        return schema, build
+
+    def _known(self, wanted):
+        try:
+            return self._compound(wanted)
+        except _Unknown as error:
+            adapter = _adapter_of(wanted)
+            if adapter is None:
+                raise UnsupportedError(f"{error}; see turnstile.types") from None
+            return self._pydantic(adapter.json_schema(), adapter.validate_python)
+
+    def _itself(self, wanted):
+        """A type inside itself: a reference to what the reader of the outer one puts into defs."""
+        for other, name, builds in self._named:
+            if other is wanted:
+                return {"$ref": f"#/$defs/{name}"}, lambda value: builds[0](value)
+        name, builds = self._free(_name(wanted)), []
+        self.defs[name] = {}
+        self._named.append((wanted, name, builds))
+        return {"$ref": f"#/$defs/{name}"}, lambda value: builds[0](value)
+
+    def _free(self, name):
+        """A name that defs do not have."""
+        number, free = 1, name
+        while free in self.defs:
+            number += 1
+            free = f"{name}-{number}"
+        return free
+
+    def _pydantic(self, schema, build):
+        """A schema whose $defs go to the root, where its references look for them."""
+        schema = dict(schema)
+        defs = schema.pop("$defs", {})
+        names = {}
+        for name, one in defs.items():
+            same = name in self.defs and self.defs[name] == _renamed(one, {})
+            names[name] = name if same else self._free(name)
+            self.defs[names[name]] = one
+        for name in names.values():
+            self.defs[name] = _renamed(self.defs[name], names)
+        return _renamed(schema, names), build
 
     def _compound(self, wanted):
         origin, arguments = typing.get_origin(wanted), typing.get_args(wanted)
+        if isinstance(wanted, _ALIASES):
+            return self.read(wanted.__value__)
+        if hasattr(wanted, "__supertype__"):  # NewType
+            return self.read(wanted.__supertype__)
         if origin is not None:
             return self._generic(wanted, origin, arguments)
         if hasattr(wanted, "model_json_schema") and hasattr(wanted, "model_validate"):
-            return wanted.model_json_schema(), wanted.model_validate
+            return self._pydantic(wanted.model_json_schema(), wanted.model_validate)
+        if _is_adapter(wanted):
+            return self._pydantic(wanted.json_schema(), wanted.validate_python)
+        if hasattr(wanted, "__pydantic_validator__"):  # a dataclass of pydantic
+            raise _Unknown(f"{_name(wanted)} needs pydantic")
         if isinstance(wanted, type) and issubclass(wanted, enum.Enum):
             return self._enum(wanted)
         if dataclasses.is_dataclass(wanted) and isinstance(wanted, type):
@@ -126,7 +248,7 @@ class _Reader:
             return {"type": "object"}, dict
         if inspect.isfunction(wanted) or inspect.ismethod(wanted):
             return self._function(wanted)
-        raise UnsupportedError(f"{_name(wanted)} has no JSON form; see turnstile.types")
+        raise _Unknown(f"{_name(wanted)} has no JSON form")
 
     def _generic(self, wanted, origin, arguments):
         if origin is typing.Literal:
@@ -134,7 +256,10 @@ class _Reader:
         if origin is typing.Union or origin is getattr(types, "UnionType", None):
             return self._union(arguments)
         if hasattr(wanted, "__metadata__"):  # Annotated
-            return self.read(arguments[0])
+            if any(hasattr(m, "__get_pydantic_core_schema__") for m in wanted.__metadata__):
+                raise _Unknown(f"{_name(wanted)} has validators of pydantic")
+            schema, build = self.read(arguments[0])
+            return _bounds(schema, wanted.__metadata__), build
         if origin is tuple and not (len(arguments) == 2 and arguments[1] is Ellipsis):
             return self._tuple(arguments)
         if origin in (list, tuple, set, frozenset):
@@ -145,9 +270,11 @@ class _Reader:
                 {"type": "object", "additionalProperties": schema},
                 lambda value: {key: build(item) for key, item in value.items()},
             )
+        if origin is dict:
+            raise UnsupportedError(f"{_name(wanted)}: JSON has no keys but strings")
         if str(origin).endswith(("Required", "NotRequired", "ReadOnly")):
             return self.read(arguments[0])
-        raise UnsupportedError(f"{_name(wanted)} has no JSON form")
+        raise _Unknown(f"{_name(wanted)} has no JSON form")
 
     def _literal(self, values):
         values = [value.value if isinstance(value, enum.Enum) else value for value in values]
@@ -169,7 +296,7 @@ class _Reader:
 
         def build(value):
             for schema, make in parts:
-                if _fits(value, schema):
+                if _fits(value, schema, self.defs):
                     try:
                         return make(value)
                     except (ValueError, TypeError, KeyError, StopIteration):
@@ -235,14 +362,52 @@ _KINDS = {
 }
 
 
-def _fits(value, schema):
+def _adapter_of(wanted):
+    """pydantic's TypeAdapter of a type; None where pydantic is missing or does not know it."""
+    try:
+        import pydantic
+    except ImportError:
+        return None
+    try:
+        return pydantic.TypeAdapter(wanted)
+    except (pydantic.PydanticUserError, pydantic.PydanticSchemaGenerationError):
+        return None
+
+
+def _renamed(schema, names):
+    """A copy in which references to #/$defs lead to the new names."""
+    if isinstance(schema, list):
+        return [_renamed(one, names) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    copy = {}
+    for key, one in schema.items():
+        if key in ("$ref", "mapping"):
+            one = _moved(one, names)
+        copy[key] = one if key in ("const", "enum", "default") else _renamed(one, names)
+    return copy
+
+
+def _moved(reference, names):
+    """A reference, or discriminator's mapping to references, by the new names."""
+    if isinstance(reference, dict):
+        return {key: _moved(one, names) for key, one in reference.items()}
+    if not isinstance(reference, str) or not reference.startswith("#/$defs/"):
+        return reference
+    name = reference[len("#/$defs/") :]
+    return f"#/$defs/{names.get(name, name)}"
+
+
+def _fits(value, schema, defs):
     """Could the value be of this schema? A look at its outside, enough to choose among the parts of
     a union; of objects the names of members, too.
     """
+    if "$ref" in schema:
+        schema = defs.get(schema["$ref"][len("#/$defs/") :], {})
     if "enum" in schema:
         return any(_keys_equal(key, value) for key in schema["enum"])
     if "anyOf" in schema:
-        return any(_fits(value, one) for one in schema["anyOf"])
+        return any(_fits(value, one, defs) for one in schema["anyOf"])
     kind = schema.get("type")
     if kind is None:
         return True
@@ -257,10 +422,10 @@ def _fits(value, schema):
         return (
             set(schema.get("required", ())) <= set(value)
             and (schema.get("additionalProperties", True) is not False or set(value) <= set(names))
-            and all(_fits(value[name], one) for name, one in names.items() if name in value)
+            and all(_fits(value[name], one, defs) for name, one in names.items() if name in value)
         )
     if kind == "array" and isinstance(schema.get("items"), dict):
-        return all(_fits(one, schema["items"]) for one in value)
+        return all(_fits(one, schema["items"], defs) for one in value)
     return True
 
 
