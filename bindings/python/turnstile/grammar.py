@@ -74,8 +74,8 @@ class Grammar(_core.Grammar):
         base_uri=None,
         **limits,
     ):
-        """Compile a JSON Schema: JSON text as str or bytes, the schema as dict or bool, or a type as
-        turnstile.types reads them. Of what JSON cannot hold in a dict (NaN, a lone
+        """Compile a JSON Schema: JSON text as str or bytes, the schema as dict or bool, or a type
+        as turnstile.types reads. Of what JSON cannot hold in a dict (NaN, a lone
         surrogate) GrammarError names the place; objects of types that it does not have are
         json.dumps's TypeError.
 

@@ -9,8 +9,8 @@ NewType, and functions: their parameters as an object, which comes back as a dic
 bounds by their usual names (ge, gt, le, lt, multiple_of, min_length, max_length, pattern), as those
 of annotated-types, pydantic.Field and msgspec.Meta. A class may contain itself: it becomes $defs.
 
-Classes of pydantic have their own schema and validation. Where pydantic is installed it is asked
-for every other type too (EmailStr, bytes, deque).
+Classes of pydantic have their own schema and validation. pydantic, where it is installed,
+reads every other type too (EmailStr, bytes, deque).
 
 SPDX-License-Identifier: Apache-2.0
 """
