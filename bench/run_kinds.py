@@ -6,10 +6,11 @@
 
 bench/kinds.py draws N inputs of each kind (default 3) by the seed. `turnstile-bench texts` draws
 texts of each under its masks (default 2), and `turnstile-bench maskbench` follows them: every mask
-and commit timed by itself, members in any order. Of several runs (default 3) the least counts for
-each figure: a pause of the machine hits some run, a slow step all of them. Printed are, for each
-kind, the slowest compile to first mask, the slowest step and the most memory; and the input that it
-was. --verify yes: one position of each input is compared, mask against every token byte by byte.
+and commit timed by itself, in time of the processor, members in any order. Of several runs
+(default 3) the least counts for each figure: a pause of the machine hits some run, a slow step all
+of them. Printed are, for each kind, the slowest compile to first mask, the slowest step and the
+most memory; and the input that it was.
+--verify yes: one position of each input is compared, mask against every token byte by byte.
 --keep DIR: the data, and one line of results for each input, stay in DIR. Exit status 1 if a mask
 or an outcome was wrong.
 
@@ -84,6 +85,7 @@ def run(options, data, folder):
     out = folder / "rows.jsonl"
     command = [BUILD / "turnstile-bench", "maskbench", "--vocab", options.vocab]
     command += ["--data", data, "--out", out, "--samples", "yes"]
+    command += ["--clock", "processor"]
     command += ["--verify", "1" if options.verify == "yes" else "0"]
     done = subprocess.run(command, capture_output=True, text=True)
     compared = [line.strip() for line in done.stderr.splitlines() if "masks compared" in line]

@@ -139,7 +139,7 @@ int bench_batch(int argc, char **argv) {
                           ? tsl_vocab_load_file(path, &options, NULL, &s.vocab, &error)
                           : tsl_vocab_embedded(NULL, &s.vocab, &error);
   if (status != TSL_OK) return fprintf(stderr, "batch: %s: %s\n", path, error.message), 1;
-  bench_clock_init(&s.clock);
+  bench_clock_init(&s.clock, false);
   s.masks = calloc(MOST * tsl_vocab_mask_words(s.vocab), sizeof *s.masks);
   bool fine = s.masks && measure_all(&s, rounds);
   free_matchers(&s);

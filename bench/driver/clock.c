@@ -18,11 +18,13 @@
 #define CALIBRATION_NS 50000000u
 #define CACHE_LINE 64
 
-static uint64_t monotonic_ns(void) {
+static uint64_t clock_ns(clockid_t clock) {
   struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(clock, &t);
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
+
+static uint64_t monotonic_ns(void) { return clock_ns(CLOCK_MONOTONIC); }
 
 #if defined(__x86_64__)
 static uint64_t read_counter(void) {
@@ -64,10 +66,11 @@ static uint64_t smallest_step(const uint64_t *sorted, size_t n) {
   return step;
 }
 
-void bench_clock_init(bench_clock *clock) {
+void bench_clock_init(bench_clock *clock, bool processor) {
   static const size_t usual = EMPTY_SPANS * 99 / 100; /* the rest were interrupted */
   uint64_t spans[EMPTY_SPANS], sum = 0;
-  clock->counter = counter_is_invariant();
+  clock->processor = processor;
+  clock->counter = !processor && counter_is_invariant();
   clock->ns_per_tick = clock->counter ? counter_ns_per_tick() : 1;
   for (size_t i = 0; i < EMPTY_SPANS; i++) {
     uint64_t from = bench_clock_now(clock);
@@ -80,7 +83,9 @@ void bench_clock_init(bench_clock *clock) {
 }
 
 uint64_t bench_clock_now(const bench_clock *clock) {
-  return clock->counter ? read_counter() : monotonic_ns();
+  return clock->processor ? clock_ns(CLOCK_THREAD_CPUTIME_ID)
+         : clock->counter ? read_counter()
+                          : monotonic_ns();
 }
 
 double bench_clock_span(const bench_clock *clock, uint64_t from, uint64_t to) {

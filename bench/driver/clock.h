@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 typedef struct bench_clock {
+  bool processor;     /* time of the processor in this thread, whatever else the machine does */
   bool counter;       /* reads the time-stamp counter; else clock_gettime */
   double ns_per_tick; /* 1 with clock_gettime */
   double overhead_ns; /* of an empty span; subtracted */
@@ -25,7 +26,7 @@ typedef struct bench_clock {
 } bench_clock;
 
 /* Calibrate. Takes about 60 ms. */
-void bench_clock_init(bench_clock *clock);
+void bench_clock_init(bench_clock *clock, bool processor);
 /* The present, in ticks. */
 uint64_t bench_clock_now(const bench_clock *clock);
 /* Nanoseconds between two readings, less the overhead of one span. */

@@ -29,6 +29,7 @@ typedef struct arguments {
   size_t verify;      /* a mask of every so many schemas is compared with the naive one; 0: none */
   bool flush_once;    /* before its mask alone, not before its commit too */
   bool samples;       /* write every sample */
+  bool processor;     /* see --clock */
   unsigned timeout_s;
   size_t grow;       /* tokens after which memory is looked at once more; 0: it is not */
   size_t max_memory; /* MiB of one grammar; 0: the library's default */
@@ -65,6 +66,7 @@ static const char usage[] =
     "  --verify N         compare a mask of every Nth schema with trying each token byte by byte "
     "(64; 0 = never)\n"
     "  --grow N           look at a grammar's memory after N tokens, too (0 = do not)\n"
+    "  --clock wall|processor  time that passes, or that of the processor in this thread (wall)\n"
     "  --out F            write one JSON line per schema\n"
     "  --samples yes|no   with every sample of the first pass in it (no)\n"
     "The table goes to stderr; the last line on stdout is one JSON object.\n";
@@ -141,6 +143,11 @@ static bool parse_samples(arguments *a, const char *value) {
   return a->samples || !strcmp(value, "no");
 }
 
+static bool parse_clock(arguments *a, const char *value) {
+  a->processor = !strcmp(value, "processor");
+  return a->processor || !strcmp(value, "wall");
+}
+
 static bool parse_flush_before(arguments *a, const char *value) {
   a->flush_once = !strcmp(value, "step");
   return a->flush_once || !strcmp(value, "call");
@@ -166,6 +173,7 @@ static bool parse_option(arguments *a, const char *name, const char *value) {
   if (!strcmp(name, "--grow")) return parse_count(value, &a->grow);
   if (!strcmp(name, "--verify")) return parse_count(value, &a->verify);
   if (!strcmp(name, "--samples")) return parse_samples(a, value);
+  if (!strcmp(name, "--clock")) return parse_clock(a, value);
   if (!strcmp(name, "--flush")) return parse_count(value, &a->flush);
   if (!strcmp(name, "--flush-before")) return parse_flush_before(a, value);
   if (!strcmp(name, "--timeout")) return parse_timeout(a, value);
@@ -210,7 +218,7 @@ static bool load_vocab(const arguments *a, tsl_vocab **vocab) {
 }
 
 static bool set_up(const arguments *a, bench_setup *setup, bench_about *about) {
-  bench_clock_init(&setup->clock);
+  bench_clock_init(&setup->clock, a->processor);
   double start = seconds_now();
   if (!load_vocab(a, &setup->vocab)) return false;
   about->vocab_load_ms = (seconds_now() - start) * 1e3;

@@ -271,7 +271,7 @@ int bench_sampler(int argc, char **argv) {
   if (ok) fill(&b);
   if (ok && folder) ok = dump(&b, folder);
   if (ok) {
-    bench_clock_init(&b.clock);
+    bench_clock_init(&b.clock, false);
     ok = measure_all(&b);
     printf(", \"allowed\": %zu, \"width\": %zu}\n", tsl_mask_count(b.mask, b.width), b.width);
   }

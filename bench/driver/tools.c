@@ -141,7 +141,7 @@ int bench_tools(int argc, char **argv) {
   if (ok && tsl_vocab_load_file(vocab, NULL, NULL, &s.vocab, &error) != TSL_OK)
     ok = (fprintf(stderr, "%s: %s\n", vocab, error.message), false);
   s.mask = ok ? malloc(tsl_vocab_mask_words(s.vocab) * sizeof *s.mask) : NULL;
-  bench_clock_init(&s.clock);
+  bench_clock_init(&s.clock, false);
   ok = s.mask && measure_all(&s, preset);
   free(s.mask);
   tsl_vocab_release(s.vocab);

@@ -43,12 +43,15 @@ struct plan {
   bool first;
   bool any; /* whatever way is found is enough: bytes say only whether there is one */
   /* by known key: 0 free, 1 must come, 2 and more: must not come, for so many reasons and one */
-  uint8_t *must;
+  uint16_t *must;
   goal *values;        /* by known key */
   struct added *added; /* room for one by clause */
   uint32_t added_count, steps, best, floor;
   uint32_t group;  /* clauses that are looked at together; ALL_GROUPS: all */
   uint8_t *wanted; /* by branch: for so many reasons its clauses must be fulfilled */
+  /* what is decided as nothing else is left to fulfil a clause, one after the other */
+  const struct target **forced;
+  uint32_t forced_count;
 };
 
 static uint32_t value_cost(struct plan *p, goal value) {
@@ -171,7 +174,7 @@ static void search(struct plan *p, const uint64_t *done);
 static void with_key(struct plan *p, const uint64_t *done, uint32_t k, lit l) {
   if (tsl__bit(p->bits, k) || p->must[k] >= 2 || tsl__schema_excludes(p->s, p->values[k], l))
     return;
-  uint8_t must = p->must[k];
+  uint16_t must = p->must[k];
   goal value = p->values[k];
   p->must[k] = 1;
   p->values[k] = tsl__schema_goal_and(p->s, value, &l, 1);
@@ -231,12 +234,20 @@ static bool is_open(const struct plan *p, const struct clause *c, const struct t
          (undecided(p, t->key) || !tsl__schema_excludes(p->s, p->values[t->key], t->l));
 }
 
+/* Keys that are not to come, for one reason more or less. */
+static void keep_away(struct plan *p, const struct target *t, int reasons) {
+  const uint32_t *list = t->kind == ATOM_NONE ? t->list : &t->key;
+  uint32_t n = t->kind == ATOM_NONE ? t->count : 1;
+  for (uint32_t i = 0; i < n; i++)
+    if (!tsl__bit(p->bits, list[i])) p->must[list[i]] = (uint16_t)(p->must[list[i]] + 2 * reasons);
+}
+
 /* Keys that have come or, with order `schema`, can't any more say nothing: it is known whether that
  * spoilt the clause. */
 static void with_none(struct plan *p, const uint64_t *done, const struct target *t) {
-  for (uint32_t i = 0; i < t->count; i++) p->must[t->list[i]] += 2 * !tsl__bit(p->bits, t->list[i]);
+  keep_away(p, t, 1);
   search(p, done);
-  for (uint32_t i = 0; i < t->count; i++) p->must[t->list[i]] -= 2 * !tsl__bit(p->bits, t->list[i]);
+  keep_away(p, t, -1);
 }
 
 static void with_target(struct plan *p, const uint64_t *done, const struct clause *clause,
@@ -245,7 +256,7 @@ static void with_target(struct plan *p, const uint64_t *done, const struct claus
   switch (t->kind) {
   case ATOM_ABSENT:
     if (tsl__bit(p->bits, t->key) || p->must[t->key] == 1) return;
-    uint8_t must = p->must[t->key];
+    uint16_t must = p->must[t->key];
     p->must[t->key] = 2;
     search(p, done);
     p->must[t->key] = must;
@@ -296,27 +307,50 @@ static bool fulfilled(const struct plan *p, const struct clause *c) {
   return false;
 }
 
-static uint32_t open_targets(const struct plan *p, const struct clause *c) {
+/* How many targets are open; *only: the last of them. */
+static uint32_t open_targets(const struct plan *p, const struct clause *c,
+                             const struct target **only) {
   uint32_t n = 0;
-  for (uint32_t j = 0; j < c->n; j++) n += is_open(p, c, &c->targets[j]);
+  for (uint32_t j = 0; j < c->n; j++)
+    if (is_open(p, c, &c->targets[j])) n++, *only = &c->targets[j];
   return n;
 }
 
-/* The clause that leaves least to choose, of those not done; those that are fulfilled are done. */
-static uint32_t next_clause(const struct plan *p, uint64_t *done) {
-  uint32_t best = p->o->clause_count, least = UINT32_MAX;
-  for (uint32_t i = 0; i < p->o->clause_count && least > 1; i++) {
-    if (tsl__bit(done, i)) continue;
-    if (p->o->clauses[i].branch && !p->wanted[p->o->clauses[i].branch - 1]) continue;
-    if (fulfilled(p, &p->o->clauses[i])) {
-      tsl__bit_set(done, i);
-      continue;
+/* Nothing else is left to fulfil a clause: keys stay away. False: there is more to decide. */
+static bool force(struct plan *p, const struct target *only) {
+  if (only->kind != ATOM_ABSENT && only->kind != ATOM_NONE) return false;
+  keep_away(p, only, 1);
+  p->forced[p->forced_count++] = only;
+  return true;
+}
+
+static void take_back(struct plan *p, uint32_t count) {
+  while (p->forced_count > count) keep_away(p, p->forced[--p->forced_count], -1);
+}
+
+/* The clause that leaves least to choose, of those not done; those that are fulfilled are done, and
+ * those that leave one thing to do, if that is a key that stays away. */
+static uint32_t next_clause(struct plan *p, uint64_t *done) {
+  uint32_t best, least, forced;
+  do {
+    best = p->o->clause_count;
+    least = UINT32_MAX;
+    forced = p->forced_count;
+    for (uint32_t i = 0; i < p->o->clause_count && least > 1; i++) {
+      const struct target *only = NULL;
+      if (tsl__bit(done, i)) continue;
+      if (p->o->clauses[i].branch && !p->wanted[p->o->clauses[i].branch - 1]) continue;
+      bool settled = fulfilled(p, &p->o->clauses[i]);
+      uint32_t n = settled ? 0 : open_targets(p, &p->o->clauses[i], &only);
+      if (settled || (n == 1 && force(p, only))) {
+        tsl__bit_set(done, i);
+        continue;
+      }
+      if (n >= least) continue;
+      least = n;
+      best = i;
     }
-    uint32_t n = open_targets(p, &p->o->clauses[i]);
-    if (n >= least) continue;
-    least = n;
-    best = i;
-  }
+  } while (p->forced_count != forced && least > 1 && best != p->o->clause_count);
   return best;
 }
 
@@ -346,9 +380,12 @@ static bool cheap(const struct plan *p, const struct target *t) {
          (t->kind == ATOM_KEY && p->must[t->key] == 1);
 }
 
+static void search_on(struct plan *p, uint64_t *done);
+
 /* Branch and bound; recursion is bounded by TSL__SCHEMA_CLAUSES. */
 static void search(struct plan *p, const uint64_t *before) {
   uint64_t done[TSL__SCHEMA_CLAUSES / 64];
+  uint32_t forced = p->forced_count;
   if (p->best <= p->floor || !tsl__schema_ok(p->s)) return;
   tsl__exprs_work(p->s->x, 8 + p->o->n);
   if (++p->steps > TSL__SCHEMA_SEARCH) {
@@ -358,6 +395,11 @@ static void search(struct plan *p, const uint64_t *before) {
     return;
   }
   memcpy(done, before, p->o->clause_words * sizeof *done);
+  search_on(p, done);
+  take_back(p, forced);
+}
+
+static void search_on(struct plan *p, uint64_t *done) {
   uint32_t clause = next_clause(p, done);
   bool last = clause == p->o->clause_count;
   /* choices that are still open only add to it */
@@ -414,15 +456,17 @@ static uint32_t find_way(const struct object *o, const uint64_t *bits, uint32_t 
                    .any = any && !o->schema->measuring,
                    .best = TSL__INF,
                    .group = ALL_GROUPS};
-  size_t size = o->clause_count * sizeof *p.added + o->n * (sizeof(goal) + 1) + o->branch_count;
+  size_t size = o->clause_count * (sizeof *p.forced + sizeof *p.added) +
+                o->n * (sizeof(goal) + sizeof *p.must) + o->branch_count;
   uint64_t room[128];
   void *block = size <= sizeof room ? room : tsl__alloc(o->schema->alloc, size);
   if (!block)
     return tsl__schema_fail(o->schema, TSL_ERR_NO_MEMORY, NULL, "out of memory"), TSL__INF;
-  p.added = block;
+  p.forced = block;
+  p.added = (struct added *)(p.forced + o->clause_count);
   p.values = (goal *)(p.added + o->clause_count);
-  p.must = (uint8_t *)(p.values + o->n);
-  p.wanted = p.must + o->n;
+  p.must = (uint16_t *)(p.values + o->n);
+  p.wanted = (uint8_t *)(p.must + o->n);
   if (o->branch_count) memset(p.wanted, 0, o->branch_count);
   for (uint32_t k = 0; k < o->n; k++) {
     p.values[k] = o->known[k].value;

@@ -95,6 +95,9 @@ struct object {
    * the rest. NULL: all are one group */
   const uint32_t *groups;
   uint32_t group_count;
+  /* memo: the clauses that ask that a key does not come, from[key] to from[key + 1]; NULL: not
+   * listed yet */
+  uint32_t *against, *against_from;
   /* keys of which it is known that they may come wherever they have not yet; NULL: none is, so
    * far */
   uint64_t *sure;
@@ -269,6 +272,12 @@ void tsl__branches_look(struct object *o);
 void tsl__branch_must_hold(struct object *o, uint32_t b);
 /* Can it not hold any more, in a state with these bits? NULL: no member has come. */
 bool tsl__branch_dead(const struct object *o, const uint64_t *bits, uint32_t b);
+/* Once the known key has come: can nothing that is left hit the target, whatever its value is? Only
+ * of targets that the value does not hit. */
+bool tsl__target_gone(const struct object *o, const uint64_t *bits, const struct clause *c,
+                      const struct target *t, uint32_t key);
+/* Would a clause be out of reach once the known key has come, whatever its value is? */
+bool tsl__key_barred(struct object *o, const uint64_t *bits, uint32_t key);
 /* Clear the bits of those, so that states that do not differ otherwise are one. */
 void tsl__branches_tidy(const struct object *o, uint64_t *bits);
 

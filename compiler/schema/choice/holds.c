@@ -77,6 +77,62 @@ bool tsl__branch_dead(const struct object *o, const uint64_t *bits, uint32_t b) 
   return false;
 }
 
+/* Each key that a target keeps away. */
+static const uint32_t *kept_away(const struct target *t, uint32_t *n) {
+  *n = t->kind == ATOM_NONE ? t->count : t->kind == ATOM_ABSENT;
+  return t->kind == ATOM_NONE ? t->list : &t->key;
+}
+
+/* Count the clauses against each key; or, with `fill`, write them down. */
+static void list_against(struct object *o, bool fill) {
+  for (uint32_t i = 0; i < o->clause_count; i++)
+    for (uint32_t j = 0; j < o->clauses[i].n && !o->clauses[i].branch; j++) {
+      uint32_t n;
+      const uint32_t *keys = kept_away(&o->clauses[i].targets[j], &n);
+      for (uint32_t k = 0; k < n; k++) {
+        uint32_t *at = &o->against_from[keys[k] + 1];
+        if (fill) o->against[*at] = i;
+        ++*at;
+      }
+    }
+}
+
+/* Sorted by counting: from[key + 1] first counts, then says where the key's next one goes. */
+static bool find_against(struct object *o) {
+  struct schema *s = o->schema;
+  uint32_t *from = o->against_from = tsl__schema_alloc(s, (o->n + 2) * sizeof *from);
+  if (!from) return false;
+  memset(from, 0, (o->n + 2) * sizeof *from);
+  list_against(o, false);
+  uint32_t sum = 0;
+  for (uint32_t k = 0; k <= o->n; k++) {
+    uint32_t count = from[k + 1];
+    from[k + 1] = sum;
+    sum += count;
+  }
+  o->against = tsl__schema_alloc(s, (sum + 1) * sizeof *o->against);
+  if (o->against) list_against(o, true);
+  return o->against != NULL;
+}
+
+bool tsl__target_gone(const struct object *o, const uint64_t *bits, const struct clause *c,
+                      const struct target *t, uint32_t key) {
+  return (t->kind == ATOM_ABSENT && t->key == key) || tsl__target_lists(t, key) ||
+         is_gone(o, bits, c, t);
+}
+
+bool tsl__key_barred(struct object *o, const uint64_t *bits, uint32_t key) {
+  if (!o->clause_count || (!o->against && !find_against(o))) return false;
+  for (uint32_t i = o->against_from[key]; i < o->against_from[key + 1]; i++) {
+    const struct clause *c = &o->clauses[o->against[i]];
+    uint32_t j = 0;
+    if (tsl__clause_done(o, bits, o->against[i])) continue;
+    while (j < c->n && tsl__target_gone(o, bits, c, &c->targets[j], key)) j++;
+    if (j == c->n) return true;
+  }
+  return false;
+}
+
 void tsl__branches_tidy(const struct object *o, uint64_t *bits) {
   for (uint32_t b = 0; b < o->branch_count; b++) {
     if (!tsl__branch_dead(o, bits, b)) continue;

@@ -8,8 +8,16 @@
  *           for the value, and the state after it. What the lits so far imply is not demanded
  *           again.
  * Example   Two clauses, "a is 1, or b is there" and "a is a string, or c is there". When a comes
+<<<<<<< HEAD
  *           there are three ways. It is 1 and fulfils the first clause, or it is a string and
  *           fulfils the second. Or it is something else and leaves both to b and c.
+=======
+ *           there are three ways: it is 1 and fulfils the first clause; it is a string and fulfils
+ *           the second; it is something else and leaves both to b and c.
+ * Needed    Where nothing but a branch is left to fulfil a clause, that branch must hold: what it
+ *           asks of the value is decided before all else. It leaves one way of 60 where a member of
+ *           one branch has come already.
+>>>>>>> a5c89015 (Decide first what a branch that must hold asks of a value)
  * Distinct  Where the negation of a lit is cheap, a value that leaves a clause open must not
  *           satisfy it. So no two ways take the same value, and a text is in one state. The same of
  *           any lit in a clause of a branch (held.c), as there are many of those.
@@ -34,7 +42,7 @@ struct member {
   uint32_t ways, shortest;
   lit *lits;      /* at most three for a clause */
   lit *declined;  /* one for a clause: that would have fulfilled it further out */
-  uint64_t *done; /* clauses that the way fulfils */
+  uint64_t *done; /* clauses that the way fulfils; those of take_needed, that all ways do */
   uint32_t lit_count, declined_count;
   /* so many of the lits are more than any value can satisfy; UINT32_MAX: not that it is known */
   uint32_t hopeless;
@@ -113,9 +121,9 @@ static bool among(const lit *lits, uint32_t n, lit l) {
   return false;
 }
 
-/* Does what the way asks for so far make sure of the lit? */
+/* Does what the way asks for so far make sure of the lit? Mostly the last that was added does. */
 static bool is_sure(const struct member *m, goal base, lit l) {
-  for (uint32_t i = 0; i < m->lit_count; i++)
+  for (uint32_t i = m->lit_count; i-- > 0;)
     if (tsl__schema_lit_implies(m->s, m->lits[i], l)) return true;
   return tsl__schema_implies(m->s, base, l) ||
          tsl__schema_rest_implies(m->s, base, m->lits, m->lit_count, l);
@@ -139,7 +147,7 @@ static bool last_chance(const struct member *m, const struct clause *c) {
 /* Is clause i fulfilled, or is it another member that may fulfil it? */
 static bool leaves_open(const struct member *m, uint32_t i) {
   const struct clause *c = &m->from->object->clauses[i];
-  if (tsl__clause_done(m->from->object, m->from->bits, i) ||
+  if (tsl__clause_done(m->from->object, m->from->bits, i) || tsl__bit(m->done, i) ||
       (c->branch && tsl__branch_dead(m->from->object, m->from->bits, c->branch - 1)))
     return true;
   for (uint32_t j = 0; j < c->n; j++)
@@ -190,6 +198,47 @@ static void ways(struct member *m, uint32_t i) {
   m->lit_count = lits_before;
 }
 
+/* A branch that must hold: where nothing but this member's value is left to fulfil a clause of it,
+ * the value does. False: no value will do. */
+static bool take_branch(struct member *m, uint32_t branch) {
+  const struct object *o = m->from->object;
+  const goal base = o->known[m->key].value;
+  for (uint32_t i = o->branches[branch].from; i < o->branches[branch].from + o->branches[branch].n;
+       i++) {
+    const struct clause *c = &o->clauses[i];
+    const struct target *own = NULL;
+    uint32_t left = 0;
+    if (tsl__clause_done(o, m->from->bits, i) || tsl__bit(m->done, i)) continue;
+    for (uint32_t j = 0; j < c->n; j++)
+      if (fits(m, &c->targets[j]))
+        own = &c->targets[j], left++;
+      else
+        left += !tsl__target_gone(o, m->from->bits, c, &c->targets[j], m->key);
+    if (!own || left > 1) continue;
+    if (is_sure(m, base, own->l ^ 1)) return false;
+    if (!is_sure(m, base, own->l)) m->lits[m->lit_count++] = own->l;
+    tsl__bit_set(m->done, i);
+  }
+  return true;
+}
+
+/* The branches that must hold once the key has come, as nothing else is left to fulfil some clause:
+ * what they ask of its value is decided first. False: no value will do. */
+static bool take_needed(struct member *m) {
+  const struct object *o = m->from->object;
+  for (uint32_t i = 0; i < o->clause_count && o->branch_count; i++) {
+    const struct clause *c = &o->clauses[i];
+    const struct target *only = NULL;
+    uint32_t left = 0;
+    if (c->branch || tsl__clause_done(o, m->from->bits, i)) continue;
+    for (uint32_t j = 0; j < c->n && left < 2; j++)
+      if (fits(m, &c->targets[j]) || !tsl__target_gone(o, m->from->bits, c, &c->targets[j], m->key))
+        only = &c->targets[j], left++;
+    if (left == 1 && only->kind == ATOM_HOLDS && !take_branch(m, only->count)) return false;
+  }
+  return tsl__schema_ok(m->s);
+}
+
 #define FEW_CLAUSES 64u /* that need no memory */
 
 static void look_through(struct member *m) {
@@ -209,7 +258,7 @@ static void look_through(struct member *m) {
     m->lits = (lit *)(m->done + m->from->object->clause_words);
   }
   m->declined = m->lits + 3 * (size_t)n;
-  ways(m, 0);
+  if (m->key == UINT32_MAX || take_needed(m)) ways(m, 0);
   tsl__free(m->s->alloc, more, size);
 }
 
@@ -223,6 +272,8 @@ struct member_ways tsl__object_ways(struct schema *s, const struct object_state 
                      .measure = measure || tsl__schema_nests(s),
                      .shortest = TSL__INF,
                      .hopeless = UINT32_MAX};
-  if (tsl__member_left(from, key, cell)) look_through(&m);
+  if (tsl__member_left(from, key, cell) &&
+      (key == UINT32_MAX || !tsl__key_barred(from->object, from->bits, key)))
+    look_through(&m);
   return (struct member_ways){m.possible, m.shortest, m.all};
 }
