@@ -78,7 +78,7 @@ extern "C" {
 #endif
 
 #define TSL_VERSION_MAJOR 0
-#define TSL_VERSION_MINOR 1
+#define TSL_VERSION_MINOR 2
 #define TSL_VERSION_PATCH 0
 
 /* The version of the library that is linked, as "MAJOR.MINOR.PATCH". It may differ from that of

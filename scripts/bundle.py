@@ -1,24 +1,40 @@
 #!/usr/bin/env python3
-"""The packages of Rust and Go, with the C sources inside.
+"""The packages of Rust, Go and Java, with the C sources or the library inside.
 
     scripts/bundle.py crate     build/crate: the crates of bindings/rust, the one source in
                                 turnstile-sys/vendor; packed by cargo into build/crate/packed
     scripts/bundle.py go        build/go: the package of bindings/go, and beside it every C source,
                                 each in a file of its own, as cgo wants them
+    scripts/bundle.py java      build/java: the classes of bindings/java as a jar, and in it the
+                                library for this machine, where JNA looks for it. TSL_JAVA_CFLAGS
+                                stand in place of -O2
 
 SPDX-License-Identifier: Apache-2.0
 """
 
+import os
 import pathlib
+import platform
 import shutil
 import subprocess
 import sys
+import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import amalgamate  # noqa: E402
 import sources  # noqa: E402
+import vendor  # noqa: E402
+
+JNA = pathlib.Path("/usr/share/java/jna.jar")  # Debian: libjna-java
+# What JNA calls this machine: a folder of the jar, and the library's name in it.
+SYSTEMS = {
+    ("Linux", "x86_64"): ("linux-x86-64", "libturnstile.so"),
+    ("Linux", "aarch64"): ("linux-aarch64", "libturnstile.so"),
+    ("Darwin", "x86_64"): ("darwin-x86-64", "libturnstile.dylib"),
+    ("Darwin", "arm64"): ("darwin-aarch64", "libturnstile.dylib"),
+}
 
 
 def with_sources(folder):
@@ -76,8 +92,58 @@ def go(out):
     return out
 
 
+def command(what, *words):
+    done = subprocess.run(list(map(str, words)), capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"bundle: {what}: {(done.stdout + done.stderr)[-2000:]}")
+
+
+def shared_library(folder, name):
+    """The library with all that it stands on, compiled out of the one source."""
+    with_sources(folder / "c")
+    parts = folder / "c" / "vendor"
+    compiler = [*os.environ.get("CC", "cc").split(), "-fPIC", "-fvisibility=hidden", "-DNDEBUG"]
+    compiler += os.environ.get("TSL_JAVA_CFLAGS", "-O2").split()
+    ours = ["-std=c11", "-DPCRE2_STATIC", "-DTSL_BUILD_SHARED", f"-I{parts / 'include'}"]
+    todo = [(folder / "c" / "turnstile.c", ours)]
+    todo += [(path, vendor.flags(parts)) for path in vendor.sources(parts)]
+    objects = []
+    for source, flags in todo:
+        objects.append(folder / f"{source.parent.name}-{source.stem}.o")
+        command(source.name, *compiler, *flags, "-c", source, "-o", objects[-1])
+    command("linking", *compiler, "-shared", *objects, "-lm", "-lpthread", "-o", folder / name)
+    return folder / name
+
+
+def java(out):
+    """The jar: the same bytes for the same classes and library."""
+    machine = (platform.system(), platform.machine())
+    if machine not in SYSTEMS:
+        sys.exit(f"bundle: the jar is not made on {' '.join(machine)}, but on {list(SYSTEMS)}")
+    if not JNA.is_file():
+        sys.exit(f"bundle: {JNA} is not there (Debian: libjna-java)")
+    folder, name = SYSTEMS[machine]
+    classes = out / "classes"
+    shutil.rmtree(classes, ignore_errors=True)
+    classes.mkdir(parents=True)
+    main = sorted((ROOT / "bindings" / "java" / "src" / "main" / "java").rglob("*.java"))
+    options = ["-Xlint:all", "-Werror", "--release", "11", "-cp", JNA, "-d", classes]
+    command("javac", "javac", *options, *main)
+    library = shared_library(out, name)
+    files = {path.relative_to(classes).as_posix(): path for path in classes.rglob("*.class")}
+    files |= {f"{folder}/{name}": library, "META-INF/LICENSE": ROOT / "LICENSE"}
+    files["META-INF/LICENCES"] = out / "c" / "vendor" / "LICENCES"
+    made = out / f"turnstile-llm-{sources.version()}.jar"
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as jar:
+        for inside, path in sorted(files.items()):
+            entry = zipfile.ZipInfo(inside, (1980, 1, 1, 0, 0, 0))
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            jar.writestr(entry, path.read_bytes())
+    return made
+
+
 def main():
-    made = {"crate": crate, "go": go}
+    made = {"crate": crate, "go": go, "java": java}
     if len(sys.argv) != 2 or sys.argv[1] not in made:
         sys.exit(__doc__)
     found = made[sys.argv[1]](ROOT / "build" / sys.argv[1])

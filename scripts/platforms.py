@@ -17,7 +17,8 @@ else is, and use it. `windows` runs unit tests under Wine (scripts/cross.py), `w
 wheels (scripts/wheels.py).
 
 --quick takes those of QUICK, of `windows` a few tests; the lines before the last one say what was
-left out. Each target says how far it came: linked, or ran.
+left out. Each target says how far it came: linked, or ran. Beside the time that went by stands the
+time of the processor, which says what an idle machine would take.
 
 Objects are kept in build/platforms. zig is the package ziglang of PyPI, pinned in
 scripts/locks/zig.lock (`./dev fetch zig`).
@@ -27,6 +28,7 @@ SPDX-License-Identifier: Apache-2.0
 
 import pathlib
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -61,13 +63,22 @@ PROGRAMS = {
     "npm": ([f"{PLATFORM_TESTS}/try_npm.py"], []),
     "crate": ([f"{PLATFORM_TESTS}/try_crate.py"], []),
     "go": ([f"{PLATFORM_TESTS}/try_go.py"], []),
+    "java": ([f"{PLATFORM_TESTS}/try_java.py"], []),
+    "workflows": ([f"{PLATFORM_TESTS}/try_workflows.py"], []),
     "windows": (["scripts/cross.py", "windows"], ["os", "logits", "mask", "gbnf", "fuzz_api"]),
     "wheels": (["scripts/wheels.py"], []),
 }
 QUICK = """
-    cmake x86_64-linux-musl aarch64-linux-musl x86_64-windows-gnu debian conan npm crate go windows
+    cmake x86_64-linux-musl aarch64-linux-musl x86_64-windows-gnu debian conan npm crate go java
+    workflows windows
 """.split()
 OURS = ["-std=c11", "-O0", "-fno-sanitize=undefined", "-DPCRE2_STATIC"]
+
+
+def processor_time():
+    """Seconds of the processor that the programs took that were run and have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def run(command, what):
@@ -121,7 +132,7 @@ def built_by_cmake(folder, include):
     head = "cmake_minimum_required(VERSION 3.18)\nproject(host C)\n"
     texts = {
         "host": head + fetch + use,
-        "second": head + "find_package(Turnstile 0.1 CONFIG REQUIRED)\n" + use,
+        "second": head + "find_package(Turnstile 0.2 CONFIG REQUIRED)\n" + use,
     }
     given = {
         "host": [
@@ -210,20 +221,25 @@ def main():
     if not ZIG.is_file():
         sys.exit("platforms: zig is not there; run ./dev fetch zig")
     followed = Followed() if set(targets) & set(TARGETS) else None
-    counts = [0, 0, 0]
+    counts, begin = [0, 0, 0], time.monotonic()
     for target in targets:
-        start = time.monotonic()
+        start, used = time.monotonic(), processor_time()
         if target in PROGRAMS:
             fine, how, skipped = by_program(target, quick)
         else:
             fine, how, skipped = followed.run(target)
         counts[not fine] += 1
         counts[2] += skipped
-        seconds = time.monotonic() - start
-        print(f"  {'ok  ' if fine else 'FAIL'} {target}: {how}, {seconds:.0f} s", flush=True)
+        seconds, used = time.monotonic() - start, processor_time() - used
+        print(
+            f"  {'ok  ' if fine else 'FAIL'} {target}: {how}, {seconds:.0f} s, "
+            f"{used:.0f} s of processor",
+            flush=True,
+        )
     if quick:
         left = ", ".join(name for name in known if name not in targets)
         print(f"  left out by --quick: {left}; most unit tests of windows")
+    print(f"  all: {time.monotonic() - begin:.0f} s, {processor_time():.0f} s of processor")
     print("{} passed, {} failed, {} skipped".format(*counts))
     return counts[1] > 0
 

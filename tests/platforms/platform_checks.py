@@ -3,8 +3,10 @@
 SPDX-License-Identifier: Apache-2.0
 """
 
+import hashlib
 import os
 import pathlib
+import shutil
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -59,6 +61,23 @@ def expected(folder):
     if printed is not None:
         check("complete 1" in printed and "TSL_ERR_SCHEMA" in printed, f"it follows: {printed}")
     return printed
+
+
+def from_npm():
+    """The folder whose node_modules has what tests/platforms/npm/package-lock.json names, or None.
+    npm checks the hashes.
+    """
+    lock, folder = ROOT / "tests" / "platforms" / "npm", ROOT / "build" / "bundlers"
+    stamp = hashlib.sha256((lock / "package-lock.json").read_bytes()).hexdigest()
+    mark = folder / ".stamp"
+    if not mark.is_file() or mark.read_text() != stamp:
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(lock, folder)
+        done = run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=folder)
+        if not check(done.returncode == 0, f"npm ci: {done.stderr[-800:]}"):
+            return None
+        mark.write_text(stamp)
+    return folder
 
 
 def close():

@@ -17,7 +17,6 @@ SPDX-License-Identifier: Apache-2.0
 """
 
 import functools
-import hashlib
 import http.server
 import json
 import pathlib
@@ -32,8 +31,6 @@ from platform_checks import ROOT, check, run, skip, works
 
 PACKAGE = ROOT / "bindings" / "node"
 DIST = ROOT / "build" / "hosts" / "node"
-BUNDLERS = ROOT / "build" / "bundlers"
-LOCK = ROOT / "tests" / "platforms" / "npm"
 MOST = 3 << 19  # bytes of the packed package for each WebAssembly in it: 1.5 MiB
 USE = """
 const library = await turnstile.load();
@@ -58,20 +55,6 @@ def node(folder, name, text):
     (folder / name).write_text(text)
     said = works(f"{name} in Node", "node", name, cwd=folder)
     return (said or "").strip()
-
-
-def installed_bundlers():
-    """The folder whose node_modules has the bundlers, or None."""
-    stamp = hashlib.sha256((LOCK / "package-lock.json").read_bytes()).hexdigest()
-    mark = BUNDLERS / ".stamp"
-    if not mark.is_file() or mark.read_text() != stamp:
-        shutil.rmtree(BUNDLERS, ignore_errors=True)
-        shutil.copytree(LOCK, BUNDLERS)
-        done = run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=BUNDLERS)
-        if not check(done.returncode == 0, f"npm ci: {done.stderr[-800:]}"):
-            return None
-        mark.write_text(stamp)
-    return BUNDLERS
 
 
 def pack(folder):
@@ -202,7 +185,7 @@ def main():
         folder = pathlib.Path(name)
         package = pack(folder)
         host = package and project(folder / "host", package)
-        bundlers = host and installed_bundlers()
+        bundlers = host and platform.from_npm()
         if not bundlers:
             return platform.close()
         said = in_node(host)

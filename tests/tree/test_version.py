@@ -6,10 +6,11 @@ there. What no build writes is compared here:
 
   header    TSL_VERSION_MAJOR, _MINOR and _PATCH in include/turnstile.h, from which tsl_version() is
             made
-  packages  bindings/node/package.json, the crates in bindings/rust and their lock file
+  packages  bindings/node/package.json, the crates in bindings/rust and their lock file,
+            bindings/java/pom.xml
   python    pyproject.toml names no version: meson-python asks meson
   library   the shared library says the same number
-  log       CHANGELOG.md has a section for it
+  log       CHANGELOG.md has a section for it; before a release that is "Unreleased", and names it
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -54,6 +55,8 @@ def found(name, text):
         ]
     if name.endswith(".json"):
         return [json.loads(text)["version"]]
+    if name.endswith("pom.xml"):  # the first is the package's, the others are what it stands on
+        return re.findall(r"^  <version>(.*)</version>", text, re.M)
     if name.endswith(".lock"):
         return re.findall(r'^name = "turnstile-llm(?:-sys)?"\nversion = "([^"]+)"', text, re.M)
     return re.findall(r'^version = "([^"]+)"', text, re.M) + re.findall(
@@ -64,6 +67,7 @@ def found(name, text):
 FILES = {
     "include/turnstile.h": 1,
     "bindings/node/package.json": 1,
+    "bindings/java/pom.xml": 1,
     "bindings/rust/turnstile-sys/Cargo.toml": 1,
     "bindings/rust/turnstile/Cargo.toml": 3,
     "bindings/rust/Cargo.lock": 2,
@@ -103,7 +107,12 @@ def main():
         'dynamic = ["version"]' in project and not re.search(r"^version\s*=", project, re.M),
         "pyproject.toml takes its version from meson",
     )
-    check(f"\n## [{version}]" in text_of("CHANGELOG.md"), f"CHANGELOG.md has a section [{version}]")
+    log = text_of("CHANGELOG.md")
+    unreleased = re.search(r"^## \[Unreleased\]\n\n.*\bversion ([\d.]+\d)", log, re.M)
+    check(
+        f"\n## [{version}]" in log or (unreleased and unreleased[1] == version),
+        f"CHANGELOG.md has a section [{version}], or one [Unreleased] that names it",
+    )
     shared = BUILD / "libturnstile.so"
     if shared.is_file():
         library = ctypes.CDLL(str(shared))
