@@ -38,7 +38,9 @@ static void close_engine(engine *e) {
 /* kind: 0 schema, 1 regex, 2 GBNF. NULL when out of memory. */
 EXPORT engine *tp_open(tsl_vocab *vocab, ngram *model, tsl_grammar *grammar, int kind,
                        uint32_t seed, float temperature, uint32_t top_k, float top_p, float min_p,
-                       float penalty, uint32_t max_tokens) {
+                       float penalty, uint32_t max_tokens, float frequency, float presence,
+                       float dry, float dynamic, float typical, float sigma, float epsilon,
+                       float eta, float xtc) {
   static const source_kind kinds[] = {SOURCE_SCHEMA, SOURCE_REGEX, SOURCE_GBNF};
   engine *e = calloc(1, sizeof *e);
   if (!e) return NULL;
@@ -52,6 +54,18 @@ EXPORT engine *tp_open(tsl_vocab *vocab, ngram *model, tsl_grammar *grammar, int
                                          .top_p = top_p,
                                          .min_p = min_p,
                                          .repetition_penalty = penalty,
+                                         .frequency_penalty = frequency,
+                                         .presence_penalty = presence,
+                                         .dry_multiplier = dry,
+                                         .dry_base = 1.75f,
+                                         .dry_allowed = 2,
+                                         .dynamic_range = dynamic,
+                                         .typical_p = typical,
+                                         .top_n_sigma = sigma,
+                                         .epsilon = epsilon,
+                                         .eta = eta,
+                                         .xtc_probability = xtc > 0,
+                                         .xtc_threshold = xtc,
                                          /* as the page's own arithmetic has it */
                                          .penalise_structure = true};
   if (!trace_open(&e->t, &e->source, &e->how)) return free(e), NULL;

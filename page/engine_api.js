@@ -191,6 +191,15 @@ class EngineApi {
         s.minP,
         s.penalty,
         0,
+        s.frequency,
+        s.presence,
+        s.dry,
+        s.dynamic,
+        s.typical,
+        s.sigma,
+        s.epsilon,
+        s.eta,
+        s.xtc,
       );
     if (!engine) throw new EngineError('TSL_ERR_NO_MEMORY', 'no text can be begun: out of memory');
     return engine;

@@ -81,6 +81,16 @@
     top_p: s.topP,
     min_p: s.minP,
     repetition_penalty: s.penalty,
+    frequency_penalty: s.frequency,
+    presence_penalty: s.presence,
+    dry_multiplier: s.dry,
+    dynamic_range: s.dynamic,
+    typical_p: s.typical,
+    top_n_sigma: s.sigma,
+    epsilon: s.epsilon,
+    eta: s.eta,
+    xtc_probability: s.xtc > 0 ? 1 : 0,
+    xtc_threshold: s.xtc,
   });
 
   /* Put a token at the end that is allowed there. */

@@ -1,4 +1,4 @@
-/* view.js - the inspector: the text with its tokens, one step of it, the sliders.
+/* view.js - the inspector: the text with its tokens, one step of it, the sliders (sliders.js).
  *
  * `new Inspector(element)` builds the page's parts once; show(record) fills them; go(i) goes to a
  * step. A record is what docs/inspector.md describes; a step without a token is the position that
@@ -13,166 +13,6 @@ const Inspector = (() => {
   const {LEAST, make, percent, count, label, tokenLabel, rangeShown, heat, describe, theme} =
     Labels;
 
-  /* ---- sliders ---- */
-
-  const SLIDERS = [
-    {
-      key: 'temperature',
-      name: 'Temperature',
-      min: 0,
-      max: 3,
-      step: 0.05,
-      plain: 1,
-      help: 'logits are divided by it; 0 takes the most likely',
-    },
-    {
-      key: 'topK',
-      name: 'Top-k',
-      min: 0,
-      max: 32,
-      step: 1,
-      plain: 0,
-      help: 'keep the k most likely; 0 keeps all',
-    },
-    {
-      key: 'topP',
-      name: 'Top-p',
-      min: 0,
-      max: 1,
-      step: 0.01,
-      plain: 1,
-      help: 'keep the most likely that make up p; 1 keeps all',
-    },
-    {
-      key: 'minP',
-      name: 'Min-p',
-      min: 0,
-      max: 1,
-      step: 0.01,
-      plain: 0,
-      help: 'keep what has at least this share of the most likely; 0 keeps all',
-    },
-    {
-      key: 'penalty',
-      name: 'Repetition penalty',
-      min: 1,
-      max: 2,
-      step: 0.05,
-      plain: 1,
-      help: 'for tokens that came before; 1 is off',
-    },
-  ];
-
-  class Sliders {
-    constructor(changed) {
-      this.values = {...Numbers.PLAIN};
-      this.inputs = {};
-      this.changed = changed;
-      this.element = make(
-        'fieldset',
-        {class: 'sliders'},
-        make('legend', {}, 'Try other settings on this step'),
-        ...SLIDERS.map((s) => this.slider(s)),
-        this.order(),
-        make(
-          'button',
-          {type: 'button', id: 'as-recorded', onclick: () => this.recorded()},
-          'As drawn',
-        ),
-      );
-    }
-
-    slider(s) {
-      const id = `slider-${s.key}`,
-        number = make('input', {
-          type: 'number',
-          id: `${id}-number`,
-          min: s.min,
-          max: s.max,
-          step: 'any',
-          value: s.plain,
-          'aria-label': `${s.name}, as a number`,
-        });
-      const range = make('input', {
-        type: 'range',
-        id,
-        min: s.min,
-        max: s.max,
-        step: s.step,
-        value: s.plain,
-        'aria-describedby': `${id}-help`,
-      });
-      const take = (value) => {
-        if (value === '' || !Number.isFinite(Number(value))) return;
-        this.set(s.key, Math.min(s.max, Math.max(s.min, Number(value))));
-        this.changed();
-      };
-      range.addEventListener('input', () => take(range.value));
-      number.addEventListener('change', () => take(number.value));
-      this.inputs[s.key] = {range, number};
-      return make(
-        'div',
-        {class: 'slider'},
-        make('label', {for: id}, s.name),
-        range,
-        number,
-        make('span', {id: `${id}-help`, class: 'help'}, s.help),
-      );
-    }
-
-    order() {
-      const radio = (value, text) =>
-        make(
-          'label',
-          {},
-          make('input', {
-            type: 'radio',
-            name: 'order',
-            value,
-            checked: value === 'mask',
-            onchange: (event) => {
-              this.values.maskFirst = event.target.value === 'mask';
-              this.changed();
-            },
-          }),
-          ` ${text}`,
-        );
-      this.radios = make(
-        'div',
-        {class: 'order', role: 'radiogroup', 'aria-label': 'Order of mask and cut-off'},
-        radio('mask', 'mask, then cut-off (as Turnstile draws)'),
-        radio('cut', 'cut-off, then mask'),
-      );
-      return this.radios;
-    }
-
-    set(key, value) {
-      this.values[key] = value;
-      this.inputs[key].range.value = value;
-      this.inputs[key].number.value = value;
-    }
-
-    /* The settings that the text was drawn with. */
-    start(sampling = {}) {
-      this.sampling = sampling;
-      const given = {
-        temperature: sampling.temperature,
-        topK: sampling.top_k,
-        topP: sampling.top_p || 1,
-        minP: sampling.min_p,
-        penalty: sampling.repetition_penalty,
-      };
-      for (const s of SLIDERS) this.set(s.key, given[s.key] ?? s.plain);
-      this.values.maskFirst = true;
-      this.radios.querySelector('input').checked = true;
-    }
-
-    recorded() {
-      this.start(this.sampling);
-      this.changed();
-    }
-  }
-
   /* ---- the page's parts ---- */
 
   const OUT = {
@@ -182,6 +22,11 @@ const Inspector = (() => {
     'top-k': 'cut by top-k',
     'top-p': 'cut by top-p',
     'min-p': 'cut by min-p',
+    'typical-p': 'cut by typical-p',
+    'top-n-sigma': 'cut by top-n-sigma',
+    epsilon: 'cut by epsilon',
+    eta: 'cut by eta',
+    XTC: 'cut by XTC',
   };
 
   /* A number with a bar behind it. `share`: 0 to 1. */
@@ -487,22 +332,16 @@ const Inspector = (() => {
       this.headline.textContent = `${of}${mass}. ${took}`;
     }
 
-    seenBefore() {
-      return new Set(
-        this.record.steps
-          .slice(0, this.index)
-          .filter((s) => s.token)
-          .map((s) => s.token.id),
-      );
+    history() {
+      return this.record.steps
+        .slice(0, this.index)
+        .filter((s) => s.token)
+        .map((s) => s.token.id);
     }
 
     writeCandidates(s) {
       const candidates = (s.candidates || []).filter((c) => Number.isFinite(c.logit));
-      const {rows, stages, left} = Numbers.apply(
-        candidates,
-        this.sliders.values,
-        this.seenBefore(),
-      );
+      const {rows, stages, left} = Numbers.apply(candidates, this.sliders.values, this.history());
       const captured = candidates.length;
       this.caption.textContent = !captured
         ? 'No logits were recorded at this step.'

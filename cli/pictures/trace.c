@@ -226,6 +226,7 @@ static void put_stages(FILE *to, const tsl_sampler_options *o) {
             {"epsilon", o->epsilon},
             {"eta", o->eta},
             {"xtc_probability", o->xtc_probability},
+            {"xtc_threshold", o->xtc_threshold},
             {"mirostat_tau", o->mirostat_tau}};
   for (size_t i = 0; i < sizeof on / sizeof *on; i++)
     if (on[i].value != 0) put_number(to, on[i].name, (double)on[i].value);

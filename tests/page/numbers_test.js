@@ -1,7 +1,9 @@
-/* The page's arithmetic, without the page: node tests/page/numbers_test.js GOLDENS RECORD...
+/* The page's arithmetic, without the page: node tests/page/numbers_test.js GOLDENS SAMPLED RECORD...
  *
  *   goldens   published, rounded answers for softmax, top-k, top-p, min-p, the repetition penalty
  *             and greedy choice
+ *   sampled   rows with settings, a history and the distribution that `turnstile sample` gives
+ *             for them
  *   records   of `turnstile trace --json`: where all tokens that may be drawn were captured, the
  *             page's probability of the token drawn is the C sampler's
  *
@@ -22,9 +24,9 @@ function check(condition, what) {
   }
 }
 
-const [goldens, ...records] = process.argv.slice(2);
+const [goldens, sampled, ...records] = process.argv.slice(2);
 for (const c of cases(JSON.parse(fs.readFileSync(goldens, 'utf8')))) {
-  const {rows, stages} = Numbers.apply(c.candidates, c.settings, new Set(c.seen));
+  const {rows, stages} = Numbers.apply(c.candidates, c.settings, c.seen);
   for (const [field, index, value, tol] of c.expect) {
     const got = field === 'mass' || field === 'bar' ? stages.at(-1)[field] : rows[index][field];
     check(
@@ -39,6 +41,17 @@ for (const c of cases(JSON.parse(fs.readFileSync(goldens, 'utf8')))) {
     );
 }
 const golden = passed + failed;
+
+const rowsSampled = JSON.parse(fs.readFileSync(sampled, 'utf8'));
+for (const {logits, settings, history, tokens} of rowsSampled) {
+  const candidates = logits.map((logit, id) => ({id, logit, allowed: true})),
+    {rows} = Numbers.apply(candidates, settings, history),
+    wanted = new Map(tokens);
+  check(
+    rows.every((r) => Math.abs(r.p - (wanted.get(r.candidate.id) || 0)) < 1e-5),
+    `${JSON.stringify(settings)} behind ${history}: ${rows.map((r) => r.p)}, not ${tokens}`,
+  );
+}
 
 let compared = 0;
 for (const file of records) {
@@ -59,7 +72,9 @@ for (const file of records) {
     compared++;
   }
 }
-console.log(`  ok   numbers (${golden} published answers, ${compared} draws of the C sampler)`);
-if (!golden || !compared) failed++;
+console.log(
+  `  ok   numbers (${golden} published answers, ${rowsSampled.length} distributions and ${compared} draws of the C sampler)`,
+);
+if (!golden || !rowsSampled.length || !compared) failed++;
 console.log(`${passed} passed, ${failed} failed, 0 skipped`);
 process.exit(failed ? 1 : 0);

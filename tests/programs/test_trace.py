@@ -278,6 +278,45 @@ def test_page():
     )
 
 
+ROW = [6.0, 5.0, 4.5, 3.5, 2.0, 0.0, -1.5, 5.5, 1.0, 3.0]
+HISTORY = [0, 1, 2, 7, 0, 1, 2, 3, 0, 1, 2]
+STAGES = [  # options of turnstile sample, settings of the page
+    ("--frequency-penalty 0.4 --presence-penalty 0.5", {"frequency": 0.4, "presence": 0.5}),
+    ("--repetition-penalty 1.3 --frequency-penalty 0.2", {"penalty": 1.3, "frequency": 0.2}),
+    ("--dry-multiplier 0.8", {"dry": 0.8}),
+    ("--typical-p 0.7", {"typical": 0.7}),
+    ("--typical-p 0.3 --temperature 0.6", {"typical": 0.3, "temperature": 0.6}),
+    ("--top-n-sigma 0.9", {"sigma": 0.9}),
+    ("--epsilon 0.06", {"epsilon": 0.06}),
+    ("--epsilon 0.9", {"epsilon": 0.9}),
+    ("--eta 0.09", {"eta": 0.09}),
+    ("--eta 0.05 --temperature 2", {"eta": 0.05, "temperature": 2}),
+    ("--xtc-probability 1 --xtc-threshold 0.1", {"xtc": 0.1}),
+    ("--xtc-probability 1 --xtc-threshold 0.9", {"xtc": 0.9}),
+    ("--dynamic-range 0.6", {"dynamic": 0.6}),
+    ("--dynamic-range 2 --temperature 1.5", {"dynamic": 2, "temperature": 1.5}),
+    (
+        "--temperature 1.4 --top-k 7 --top-p 0.97 --min-p 0.02 --typical-p 0.9 --eta 0.02",
+        {"temperature": 1.4, "topK": 7, "topP": 0.97, "minP": 0.02, "typical": 0.9, "eta": 0.02},
+    ),
+]
+
+
+def sampled():
+    """Rows as the C sampler has them, for the page's arithmetic."""
+    rows = []
+    for options, settings in STAGES:
+        command = [CLI, "sample", *options.split(), "--distribution"]
+        command += ["--seen", ",".join(map(str, HISTORY))]
+        done = subprocess.run(command, input=json.dumps(ROW) + "\n", capture_output=True, text=True)
+        check(done.returncode == 0, f"sample {options}: {done.stderr}")
+        rows.append(
+            {"logits": ROW, "settings": settings, "history": HISTORY}
+            | {"tokens": json.loads(done.stdout)["tokens"]}
+        )
+    return rows
+
+
 def test_numbers(records):
     global passed, failed, skipped
     if not shutil.which("node"):
@@ -285,7 +324,8 @@ def test_numbers(records):
         print("  skipped: the page's arithmetic: node is not there")
         return
     with tempfile.TemporaryDirectory() as folder:
-        files = []
+        files = [pathlib.Path(folder, "sampled.json")]
+        files[0].write_text(json.dumps(sampled()))
         for i, record in enumerate(records):
             files.append(pathlib.Path(folder, f"{i}.json"))
             files[-1].write_text(json.dumps(record))

@@ -631,6 +631,11 @@ extern "C" {
         options: *const tsl_score_options, allocator: *const tsl_allocator,
         out: *mut *mut tsl_scores, error: *mut tsl_error,
     ) -> tsl_status;
+    pub fn tsl_score_all_from(
+        matcher: *const tsl_matcher, model: tsl_model, ctx: *mut c_void,
+        options: *const tsl_score_options, allocator: *const tsl_allocator,
+        out: *mut *mut tsl_scores, error: *mut tsl_error,
+    ) -> tsl_status;
     pub fn tsl_scores_free(scores: *mut tsl_scores);
     pub fn tsl_scores_count(scores: *const tsl_scores) -> usize;
     pub fn tsl_scores_text(

@@ -401,12 +401,14 @@ impl<'m> Caller<'m> {
     fn new(
         grammar: &Grammar, model: impl FnMut(&[&[Token]], &mut [f32]) -> Result<()> + 'm,
     ) -> Box<Self> {
-        Box::new(Caller {
-            model: Box::new(model),
-            width: grammar.vocab().logits_width(),
-            error: None,
-            panic: None,
-        })
+        Self::wide(grammar.vocab().logits_width(), model)
+    }
+
+    /// `width`: the logits of a row.
+    fn wide(
+        width: usize, model: impl FnMut(&[&[Token]], &mut [f32]) -> Result<()> + 'm,
+    ) -> Box<Self> {
+        Box::new(Caller { model: Box::new(model), width, error: None, panic: None })
     }
 
     fn ctx(&mut self) -> *mut c_void {
@@ -589,41 +591,81 @@ pub struct Scores {
     pub missing: f64,
 }
 
+impl ScoreOptions {
+    fn raw(&self) -> sys::tsl_score_options {
+        sys::tsl_score_options {
+            max_outputs: self.max_outputs,
+            max_prefixes: self.max_prefixes,
+            batch: self.batch,
+            all_tokenisations: self.all_tokenisations,
+            plain_json: self.plain_json,
+            open_end: self.open_end,
+        }
+    }
+}
+
+impl Scores {
+    /// A copy of what the library made, which is freed.
+    fn copied(scores: *mut sys::tsl_scores) -> Scores {
+        let texts = (0..unsafe { sys::tsl_scores_count(scores) })
+            .map(|i| unsafe {
+                let mut length = 0;
+                let text = sys::tsl_scores_text(scores, i, &mut length);
+                Score {
+                    text: if length == 0 {
+                        Vec::new()
+                    } else {
+                        slice::from_raw_parts(text.cast(), length).to_vec()
+                    },
+                    log_probability: sys::tsl_scores_log_probability(scores, i),
+                    probability: sys::tsl_scores_probability(scores, i),
+                }
+            })
+            .collect();
+        let missing = unsafe { sys::tsl_scores_missing(scores) };
+        unsafe { sys::tsl_scores_free(scores) };
+        Scores { texts, missing }
+    }
+
+    /// The probability of a text as the mean over these scores, which were made behind several
+    /// reasoning traces of one prompt, and its standard error. The error is NaN for one trace.
+    /// Without scores both are NaN. A text that some scores do not have counts as 0 there.
+    pub fn mean(traces: &[Scores], text: &[u8]) -> (f64, f64) {
+        let n = traces.len() as f64;
+        let of = |scores: &Scores| {
+            scores.texts.iter().find(|s| s.text == text).map_or(0.0, |s| s.probability)
+        };
+        let mean = traces.iter().map(of).sum::<f64>() / n;
+        let squares: f64 = traces.iter().map(|s| (of(s) - mean).powi(2)).sum();
+        (mean, (squares / (n - 1.0) / n).sqrt())
+    }
+}
+
 /// The probabilities of all texts of a grammar that has finitely many.
 pub fn score_all(
     grammar: &Grammar, options: &ScoreOptions,
     model: impl FnMut(&[&[Token]], &mut [f32]) -> Result<()>,
 ) -> Result<Scores> {
-    let o = sys::tsl_score_options {
-        max_outputs: options.max_outputs,
-        max_prefixes: options.max_prefixes,
-        batch: options.batch,
-        all_tokenisations: options.all_tokenisations,
-        plain_json: options.plain_json,
-        open_end: options.open_end,
-    };
+    let o = options.raw();
     let mut caller = Caller::new(grammar, model);
     let ctx = caller.ctx();
     let made = make(|out, error| unsafe {
         sys::tsl_score_all(grammar.0.as_ptr(), Some(ask), ctx, &o, null(), out, error)
     });
-    let scores = caller.result(made)?.as_ptr();
-    let texts = (0..unsafe { sys::tsl_scores_count(scores) })
-        .map(|i| unsafe {
-            let mut length = 0;
-            let text = sys::tsl_scores_text(scores, i, &mut length);
-            Score {
-                text: if length == 0 {
-                    Vec::new()
-                } else {
-                    slice::from_raw_parts(text.cast(), length).to_vec()
-                },
-                log_probability: sys::tsl_scores_log_probability(scores, i),
-                probability: sys::tsl_scores_probability(scores, i),
-            }
-        })
-        .collect();
-    let missing = unsafe { sys::tsl_scores_missing(scores) };
-    unsafe { sys::tsl_scores_free(scores) };
-    Ok(Scores { texts, missing })
+    Ok(Scores::copied(caller.result(made)?.as_ptr()))
+}
+
+/// The same from the middle of a text: the texts are all ways to go on from where the matcher
+/// stands, and prefixes begin there. So a label is scored behind reasoning.
+pub fn score_all_from(
+    matcher: &Matcher, options: &ScoreOptions,
+    model: impl FnMut(&[&[Token]], &mut [f32]) -> Result<()>,
+) -> Result<Scores> {
+    let o = options.raw();
+    let mut caller = Caller::wide(matcher.width, model);
+    let ctx = caller.ctx();
+    let made = make(|out, error| unsafe {
+        sys::tsl_score_all_from(matcher.raw.as_ptr(), Some(ask), ctx, &o, null(), out, error)
+    });
+    Ok(Scores::copied(caller.result(made)?.as_ptr()))
 }

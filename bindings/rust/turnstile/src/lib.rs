@@ -36,8 +36,8 @@ mod request;
 mod sample;
 mod tools;
 pub use decode::{
-    beam_search, score_all, Align, Beam, BeamOptions, Budget, Drafts, Event, EventKind, Events,
-    Score, ScoreOptions, Scores, Speculated, Value,
+    beam_search, score_all, score_all_from, Align, Beam, BeamOptions, Budget, Drafts, Event,
+    EventKind, Events, Score, ScoreOptions, Scores, Speculated, Value,
 };
 pub use request::{read_request, RequestKind, RequestSource};
 pub use sample::{

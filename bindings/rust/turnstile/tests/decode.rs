@@ -49,6 +49,33 @@ fn all_outputs() {
     );
 }
 
+/// Labels behind reasoning, and the mean over two traces of it.
+#[test]
+fn outputs_from_the_middle() {
+    let (_vocab, grammar) = grammar("(yes)*(no|s)");
+    let mut matcher = Matcher::new(&grammar).unwrap();
+    assert_eq!(
+        score_all_from(&matcher, &ScoreOptions::default(), model).unwrap_err().status,
+        "TSL_ERR_LIMIT"
+    );
+    assert!(matcher.accept_bytes(b"yesn").unwrap());
+    let after = score_all_from(&matcher, &ScoreOptions::default(), model).unwrap();
+    assert_eq!(after.texts.len(), 1);
+    assert_eq!((&after.texts[0].text[..], after.texts[0].probability), (&b"o"[..], 1.0));
+    assert!((after.texts[0].log_probability - log_p(&[4, 7])).abs() < 1e-9);
+    assert!(matcher.accept(4).unwrap(), "the matcher has not moved");
+    let one = |p, q| Scores {
+        texts: vec![
+            Score { text: b"no".to_vec(), log_probability: f64::ln(p), probability: p },
+            Score { text: b"s".to_vec(), log_probability: f64::ln(q), probability: q },
+        ],
+        missing: 0.0,
+    };
+    let (mean, error) = Scores::mean(&[one(0.5, 0.5), one(0.75, 0.25)], b"no");
+    assert!((mean - 0.625).abs() < 1e-12 && (error - 0.125).abs() < 1e-12);
+    assert!(Scores::mean(&[one(0.5, 0.5)], b"s").1.is_nan());
+}
+
 #[test]
 fn beams() {
     let (_vocab, grammar) = grammar("(yes|no)+");
