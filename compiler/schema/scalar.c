@@ -13,7 +13,7 @@
  *           "a". No expression is made before that.
  * Cost      Each node's set of strings is found once (and that of its negation), then kept. A list
  *           costs one match for each of its strings. Recursion follows in-place subschemas, which
- *           cannot be cyclic (schema.c checks that).
+ *           cannot be cyclic (cycles.c sees to that).
  * Tested by tests/schema/test_schema.c, tests/number/test_number.c
  *
  * SPDX-License-Identifier: Apache-2.0

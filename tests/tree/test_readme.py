@@ -235,7 +235,7 @@ def test_hosts():
     tests = "".join(
         path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "hosts").rglob("*.py")
     )
-    table = text.partition("\n| host (as tried) |")[2].partition("\n\n")[0]
+    table = text.partition("\n| host (version tried) |")[2].partition("\n\n")[0]
     rows = [line for line in table.split("\n")[1:] if line.startswith("| ")]
     check(len(rows) >= 11, f"there are {len(rows)} hosts")
     for row in rows:
