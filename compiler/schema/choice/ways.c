@@ -8,16 +8,11 @@
  *           for the value, and the state after it. What the lits so far imply is not demanded
  *           again.
  * Example   Two clauses, "a is 1, or b is there" and "a is a string, or c is there". When a comes
-<<<<<<< HEAD
  *           there are three ways. It is 1 and fulfils the first clause, or it is a string and
  *           fulfils the second. Or it is something else and leaves both to b and c.
-=======
- *           there are three ways: it is 1 and fulfils the first clause; it is a string and fulfils
- *           the second; it is something else and leaves both to b and c.
- * Needed    Where nothing but a branch is left to fulfil a clause, that branch must hold: what it
- *           asks of the value is decided before all else. It leaves one way of 60 where a member of
- *           one branch has come already.
->>>>>>> a5c89015 (Decide first what a branch that must hold asks of a value)
+ * Needed    Sometimes nothing but a branch is left to fulfil a clause. That branch must hold, so what
+ *           it asks of the value is decided before all else. It leaves one way of 60 where a member
+ *           of one branch has come already.
  * Distinct  Where the negation of a lit is cheap, a value that leaves a clause open must not
  *           satisfy it. So no two ways take the same value, and a text is in one state. The same of
  *           any lit in a clause of a branch (held.c), as there are many of those.
