@@ -354,7 +354,7 @@ bool tsl__expand_take_rest(struct expansion *e, struct branch *b, sid s,
                            const struct tracker *tracker);
 
 /* ---- negate.c -------------------------------------------------------------------------------- */
-/* Recursion follows references and allOf as deep as they are nested. Their cycles are cut or refused
+/* Recursion follows references and allOf as deep as they are nested. Cycles are cut or refused
  * (cycles.c). */
 void tsl__expand_negate(struct ways *w, sid s);
 

@@ -259,7 +259,7 @@ static void negate_unevaluated(struct ways *w, sid s, const struct keyword_value
   if (!tsl__expand_take_rest(w->e, b, s, own)) w->more.n--;
 }
 
-/* Recursion follows references and allOf as deep as they are nested. Their cycles are cut or refused
+/* Recursion follows references and allOf as deep as they are nested. Cycles are cut or refused
  * (cycles.c). */
 void tsl__expand_negate(struct ways *w, sid s) {
   const struct node *n = tsl__node_of(w->e->s, s);

@@ -10,7 +10,7 @@
  * Example   Two clauses, "a is 1, or b is there" and "a is a string, or c is there". When a comes
  *           there are three ways. It is 1 and fulfils the first clause, or it is a string and
  *           fulfils the second. Or it is something else and leaves both to b and c.
- * Needed    Sometimes nothing but a branch is left to fulfil a clause. That branch must hold, so what
+ * Needed    Sometimes only a branch is left to fulfil a clause. That branch must hold, so what
  *           it asks of the value is decided before all else. It leaves one way of 60 where a member
  *           of one branch has come already.
  * Distinct  Where the negation of a lit is cheap, a value that leaves a clause open must not
