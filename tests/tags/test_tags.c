@@ -114,6 +114,7 @@ static const struct {
      {"", "a<1>one"},
      {"<1>one "}},
     {"{\"type\":\"structural_tag\",\"format\":" CONST("a") "}", {"a"}, {"b"}},
+    {"{\"format\":" CONST("a") "}", {"a"}, {"b"}},
     {"{\"type\":\"structural_tag\",\"triggers\":[\"<f\"],\"structures\":[{\"begin\":\"<f>\","
      "\"schema\":" S ",\"end\":\"</f>\"}]}",
      {"", "t", "t<f>{\"a\":1}</f>u"},
@@ -166,6 +167,17 @@ static const struct {
       "<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n<arg_key>s</arg_key>\n<arg_value></"
       "arg_value>\n"},
      {"<arg_key>s</arg_key><arg_value>x</arg_value>"}},
+    {"{\"type\":\"json_schema\",\"style\":\"minicpm_xml\",\"json_schema\":{\"type\":"
+     "\"object\",\"properties\":{\"a\":{\"type\":\"string\"},\"n\":{\"type\":\"integer\"},\"e\":{"
+     "\"enum\":[\"<\",\"x\"]}},\"additionalProperties\":false}}",
+     {"<param name=\"a\">x & ]]></param>", "<param name=\"e\">x</param>",
+      "<param name=\"a\"><![CDATA[<b> </param> ]] >]]></param>\n<param name=\"n\">1</param>"},
+     {"<param name=\"a\"><b></param>", "<param name=\"n\"><![CDATA[1]]></param>",
+      "<param name=\"e\"><</param>"}},
+    {"{\"type\":\"json_schema\",\"style\":\"minicpm_xml\",\"json_schema\":{\"type\":"
+     "\"object\",\"properties\":{\"a\":{\"const\":\"]]>\"},\"b\":{\"const\":\"<\"}}}}",
+     {"<param name=\"a\">]]></param>", "<param name=\"b\"><![CDATA[<]]></param>"},
+     {"<param name=\"a\"><![CDATA[]]>]]></param>", "<param name=\"b\"><</param>"}},
     {STYLED("cohere_xml"),
      {"<cofl:value name=\"a\" type=\"json\">1</cofl:value><cofl:value name=\"s\" "
       "type=\"raw\">1</cofl:value>"},
