@@ -98,7 +98,7 @@ def drawn(folder):
         for choice in ("nested", "required"):
             arguments = ["--preset", preset, "--thinking", "off", "--tool-choice", choice]
             done = run(
-                folder, REQUEST, *arguments, "--budget", "150", "--seed", str(seed),
+                folder, REQUEST, *arguments, "--budget", "250", "--seed", str(seed),
                 "--nudge", "([\n(", "--generate", str(ANSWERS),
             )  # fmt: skip
             if done.returncode:
