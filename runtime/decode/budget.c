@@ -34,6 +34,7 @@ struct tsl_budget {
   tsl__planner planner;
   tsl__pool worsts;
   tsl__index worst_index;
+  tsl__stack masked; /* where the last mask was made, in the tables of the plans; 0: nowhere */
 };
 
 tsl_status tsl_budget_new(tsl_grammar *grammar, const tsl_allocator *allocator, tsl_budget **out) {
@@ -102,6 +103,7 @@ static void plan_anew(tsl_budget *b, tsl_grammar *g) {
   tsl__index_free(&b->worst_index, &a);
   tsl__planner_free(&b->planner);
   tsl__planner_init(&b->planner, g, &a);
+  b->masked = 0;
 }
 
 /* The same text in the newest edition, where that of a matcher is left. */
@@ -193,7 +195,12 @@ static tsl_status ask_about(tsl_budget *b, const tsl_matcher **m, uint64_t left,
   tsl_status status = go_along(m, a);
   if (status != TSL_OK) return status;
   if (b->planner.grammar->whole != (*m)->grammar->whole) plan_anew(b, (*m)->grammar);
-  if (tables_full(b)) status = renew(b, *m, left);
+  const tsl_matcher *here = *m;
+  status = ask_there(b, m, a);
+  /* a token of a mask is judged by the plans that the mask was made with */
+  if (status != TSL_OK || !tables_full(b) || (*m)->at == b->masked) return status;
+  *m = here;
+  status = renew(b, here, left);
   return status == TSL_OK ? ask_there(b, m, a) : status;
 }
 
@@ -531,6 +538,7 @@ static tsl_status restrict_mask(tsl_budget *b, const tsl_matcher *m, uint64_t le
 }
 
 static tsl_status write_mask(tsl_budget *b, const tsl_matcher *m, uint64_t left, uint32_t *mask) {
+  b->masked = m->at;
   const tsl__mask_rec *plain;
   tsl_status status = tsl__grammar_mask(m->grammar, m->at, &plain);
   if (status != TSL_OK) return status;
