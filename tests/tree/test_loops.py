@@ -20,6 +20,9 @@ one has it spend, or sees to it that the reason of the file holds for it too, an
 anew (--write keeps the reasons; a new file gets a `?`, which fails). --list shows the loops of the
 third group of a file.
 
+Public calls, too: each function of include/turnstile.h is measured in test_deadlines.c, or stands
+in loops.txt with a reason.
+
 SPDX-License-Identifier: Apache-2.0
 """
 
@@ -192,9 +195,33 @@ def listed():
 
 
 def write(others, files):
-    head = [x for x in LIST.read_text(encoding="utf-8").splitlines() if x.startswith("#")]
     rows = [f"{f} {len(v)} {files.get(f, (0, '?'))[1]}" for f, v in sorted(others.items())]
-    LIST.write_text("\n".join(head + rows) + "\n", encoding="utf-8")
+    head, tail = [], []
+    for x in LIST.read_text(encoding="utf-8").splitlines():
+        if not re.match(r"(compiler|runtime)/", x):
+            (tail if tail or x.startswith("# Public calls") else head).append(x)
+    LIST.write_text("\n".join(head + rows + ["#"] + tail) + "\n", encoding="utf-8")
+
+
+def unmeasured():
+    """(number of public calls, those that are neither measured nor listed, names listed that are no
+    calls or are measured)."""
+    header = (ROOT / "include" / "turnstile.h").read_text(encoding="utf-8")
+    public = set(re.findall(r"TSL_API[^;]*?\b(tsl_\w+)\s*\(", header))
+    test = (ROOT / "tests" / "engine" / "test_deadlines.c").read_text(encoding="utf-8")
+    measured = set(re.findall(r"\btsl_\w+(?=\()", test)) - set(
+        re.findall(r"\btsl_\w+_(?:new|free|release|size|\w*width|\w*words)(?=\()", test)
+    )
+    rows = re.findall(r"^call ([a-z]) (.*)$", LIST.read_text(encoding="utf-8"), re.M)
+    names = [n for _, line in rows for n in line.split()]
+    covered = {
+        p for p in public for n in names if p == n or (n[-1] == "*" and p.startswith(n[:-1]))
+    }
+    idle = [n for n in names if n[-1] != "*" and n not in public]
+    idle += sorted(
+        {n for n in names if n in measured and n not in ("tsl_vocab_embedded", "tsl_status_name")}
+    )
+    return len(public), sorted(public - covered - measured), idle
 
 
 def main():
@@ -218,9 +245,16 @@ def main():
         if not set(letters) <= set(reasons):
             failed += 1
             print(f"{name}: no reason, or one that loops.txt does not explain: {letters}")
+    public, missing, idle = unmeasured()
+    for name in missing:
+        print(f"{name}: neither measured by tests/engine/test_deadlines.c nor in loops.txt")
+    for name in idle:
+        print(f"{name}: in loops.txt, but it is measured, or no public call")
+    failed += len(missing) + len(idle)
+    print(f"  {public} public calls: {public - len(missing)} are measured or have a reason")
     total = sum(len(v) for v in others.values())
     print(f"  {spending} loops spend, {constant} have a constant bound, {total} have a reason")
-    print(f"{spending + constant + total - failed} passed, {failed} failed, 0 skipped")
+    print(f"{spending + constant + total + public - failed} passed, {failed} failed, 0 skipped")
     sys.exit(failed != 0)
 
 
