@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""Look for faults in the sources without running them: three analysers, one list of findings.
+
+    scripts/analyze.py [--jobs N] [gcc | tidy | scan]... [FILE...]
+
+  gcc   gcc -fanalyzer: leaks, double frees, null pointers along the ways through a function
+  tidy  clang-tidy: patterns that are mostly faults (`bugprone`), without those that are a matter of
+        taste or that the layout of this tree answers (TIDY)
+  scan  clang's static analyser, which scan-build runs: as gcc's, by other means
+
+Each .c file of compiler/ and runtime/ is given to each analyser as it is compiled in build/, or the
+FILEs alone. A finding is a line "FILE:LINE: KIND: what". Those that were looked at and are none
+stand in PASSED, with the reason. Exit status 1 if there is another, or if a row of PASSED finds
+nothing any more and all files were looked at.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build"
+FINDING = re.compile(r"^(\S+?):(\d+):\d+: warning: (.*?) \[([\w.,-]+)\]")
+
+# All of bugprone but: parameters of one type side by side, names that begin with tsl__, conversions
+# that -Wconversion is for, memcmp as a truth value, and macros whose arguments are types.
+TIDY = (
+    "-*,bugprone-*,-bugprone-easily-swappable-parameters,-bugprone-narrowing-conversions,"
+    "-bugprone-reserved-identifier,-bugprone-implicit-widening-of-multiplication-result,"
+    "-bugprone-assignment-in-if-condition,-bugprone-suspicious-string-compare,"
+    "-bugprone-macro-parentheses,-bugprone-branch-clone"
+)
+
+# (kind, files, what it says, why it is none): patterns of Python's re.
+PASSED = []
+
+
+def commands():
+    """{file: arguments of the compiler, without the output} as in build/."""
+    found = {}
+    for entry in json.loads((BUILD / "compile_commands.json").read_text(encoding="utf-8")):
+        path = (pathlib.Path(entry["directory"]) / entry["file"]).resolve()
+        if ROOT not in path.parents:
+            continue
+        name = str(path.relative_to(ROOT))
+        if not re.match(r"(compiler|runtime)/.*\.c$", name) or name in found:
+            continue
+        words = shlex.split(entry["command"])
+        words = words[words.index(next(w for w in words if w.startswith("-"))) :]
+        kept, skip = [], False
+        for word in words:
+            if skip:
+                skip = False
+            elif word in ("-o", "-MF", "-MQ"):
+                skip = True
+            elif word not in ("-MD", "-c") and not word.endswith(".c"):
+                kept.append(word)
+        found[name] = kept
+    return found
+
+
+def run(tool, name, arguments):
+    """What one analyser says of one file."""
+    # flags of warnings are gcc's, and the build has its own; optimised code is inlined too much
+    plain = [w for w in arguments if not re.match(r"-W|-O|-fdiagnostics|-f(no-)?tree", w)]
+    plain = [w for w in plain if not (tool != "gcc" and w == "-fopenmp-simd")]
+    path = str(ROOT / name)
+    command = {
+        "gcc": ["gcc", *plain, "-O1", "-fanalyzer", "-c", path, "-o", os.devnull],
+        "tidy": ["clang-tidy", "--quiet", f"--checks={TIDY}", path, "--", *plain],
+        "scan": [
+            *("clang", "--analyze", "--analyzer-output", "text", *plain, path, "-o", os.devnull)
+        ],
+    }[tool]
+    done = subprocess.run(command, cwd=BUILD, capture_output=True, text=True, check=False)
+    text = done.stdout + done.stderr
+    if done.returncode and not FINDING.search(text) and "error:" in text:
+        return [f"{name}:0: {tool}: cannot be analysed: {text.strip().splitlines()[0]}"]
+    out = set()
+    for m in filter(None, map(FINDING.match, text.splitlines())):
+        at = os.path.relpath(os.path.normpath(BUILD / m.group(1)), ROOT)
+        out.add(f"{at}:{m.group(2)}: {m.group(4)}: {m.group(3)}")
+    return sorted(out)
+
+
+def passed(finding, used):
+    for row in PASSED:
+        kind, files, what, _ = row
+        at, _, said, text = re.match(r"(\S+?):(\d+): (\S+): (.*)", finding).groups()
+        if re.fullmatch(kind, said) and re.fullmatch(files, at) and re.search(what, text):
+            used.add(row)
+            return True
+    return False
+
+
+def main():
+    words = sys.argv[1:]
+    jobs = os.cpu_count() or 1
+    if words[:1] == ["--jobs"]:
+        jobs, words = int(words[1]), words[2:]
+    tools = [w for w in words if w in ("gcc", "tidy", "scan")] or ["gcc", "tidy", "scan"]
+    files = [w for w in words if w not in tools]
+    programs = {"gcc": "gcc", "tidy": "clang-tidy", "scan": "clang"}
+    for tool in tools:
+        if not shutil.which(programs[tool]):
+            sys.exit(f"analyze: {programs[tool]} is not there")
+    known = commands()
+    if unknown := [f for f in files if f not in known]:
+        sys.exit(f"analyze: not compiled in build/: {', '.join(unknown)}")
+    left, used, hidden = [], set(), 0
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for tool in tools:
+            start = time.time()
+            names = files or sorted(known)
+            answers = pool.map(lambda n, t=tool: run(t, n, known[n]), names)
+            found = sorted({f for answer in answers for f in answer})
+            new = [f for f in found if not passed(f, used)]
+            hidden += len(found) - len(new)
+            left += new
+            print("\n".join(new), flush=True) if new else None
+            print(f"== {tool}: {len(names)} files in {time.time() - start:.0f} s, {len(new)} new")
+    idle = [] if files or len(tools) < 3 else [r for r in PASSED if r not in used]
+    for row in idle:
+        print(f"analyze: this row of PASSED finds nothing any more: {row[:3]}")
+    print(f"{len(left)} findings, and {hidden} that were looked at and are none")
+    sys.exit(bool(left or idle))
+
+
+if __name__ == "__main__":
+    main()
