@@ -72,7 +72,9 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             built(pathlib.Path(folder))
     failed = platform.results.count(False)
-    print(f"{len(platform.results) - failed} passed, {failed} failed, {len(platform.skips)} skipped")
+    print(
+        f"{len(platform.results) - failed} passed, {failed} failed, {len(platform.skips)} skipped"
+    )
     sys.exit(failed != 0)
 
 
