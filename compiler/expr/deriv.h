@@ -7,8 +7,8 @@
  * Parts      A derivative can mix expressions whose registers differ (the loop goes on with c, or
  *            begins again with c + 1). It is therefore a short list of parts, each with what to do
  *            to the register. Usually there is one.
- * Nesting    One loop per frame is a register: loops inside the body of an active one, and loops
- *            under and/not, are derived by counting down.
+ * Nesting    Only one loop of a frame can use the register. Loops inside the body of an active one,
+ *            and loops under and/not, are derived by counting down.
  *
  * Example    D_a of a{0,1000} = COUNTED(a,0,1000) with c = 1; its derivative by a in the middle
  *            phase is itself with c + 1.

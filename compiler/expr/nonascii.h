@@ -3,11 +3,11 @@
  * Problem   A non-ASCII character has up to four bytes, and its first byte is one of some 50. What
  *           a text may go on with after any of them takes twenty derivatives, and as many
  *           expressions on the way.
- * Idea      Most patterns distinguish such characters no more than one class of theirs does. Where
- *           each class in an expression has all of them or none, one derivative by a whole
- *           character is that of them all. Else the characters are split by the class that keeps
- *           them apart, and each part is tried. Or they are known by their first bytes: `.` in a
- *           pattern lacks but two characters, and both begin with 0xE2.
+ * Idea      Most patterns distinguish such characters by at most one class. Where each class in an
+ *           expression has all of them or none, one derivative by a whole character serves for all.
+ *           Otherwise the characters are split by the class that distinguishes them, and each part
+ *           is tried. Or their first bytes decide: `.` in a pattern lacks only two characters, and
+ *           both begin with 0xE2.
  * Example   After any of é, 漢 and 😀 what is left of [^x]*ab is [^x]*ab; what is left of
  *           [^x]ab|[0-9] is ab.
  * Tested by tests/expr/test_expr.c, tests/walk/test_subtract.c, tests/engine/test_oracle.c

@@ -10,8 +10,8 @@
  *           matters no more (the digits of \u{…}, names of properties) is an expression.
  * Example   After "(a|[b-" the state is: a class, after the dash of a range from 'b'; one group
  *           open, one group counted. 'a' is refused, 'c' and ']' are not.
- * No dead ends  Whatever is missing can still come: groups that were referred to are appended at
- * the end.
+ * Ends      No state is a dead end. Whatever is missing can still come: groups that were referred
+ *           to are appended at the end.
  * Limits    DEPTH_MAX open groups. References to groups up to NUMBER_MAX, none by name. NAMES_MAX
  *           named groups, in ASCII; two names in NAME_HASHES cannot stand together. In {n,m} n
  *           below COUNT_MAX. No surrogates as \uD800 in classes. Past that a valid pattern is

@@ -5,8 +5,7 @@
  * Idea      A condition on at most n code points may stand where the next (or last) n code points
  *           lie inside the body. Then it says something about the body only, and can be met there.
  *           The parts from the look-ahead on that are together at least n code points long become
- *             (parts) & R·text,   (parts) & !(R·text),   and likewise (parts) & text·R for a
- *             look-behind.
+ *             (parts) & R·text,   (parts) & !(R·text),   for a look-behind (parts) & text·R.
  *           The body is flattened to sequences of parts and conditions (alternatives with open
  *           conditions are multiplied out). Every condition gets the shortest interval of parts
  *           that decides it. Intervals that cross are made to nest by making one longer (a longer

@@ -4,8 +4,8 @@
  * B. A counter wants at least one item that satisfies C. A state is the number of items so far,
  * clamped where more makes no difference, and the counts.
  *
- * items.c makes an array out of parts, array.c follows it, unique.c leaves it to the runtime that
- * no two items are equal.
+ * items.c makes an array out of parts, and array.c follows it. unique.c leaves it to the runtime
+ * that no two items are equal.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

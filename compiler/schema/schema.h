@@ -35,8 +35,8 @@
  *           different values left that only a search would find them (unique.c). The other: it
  *           stands under a negation, and the number of items is bounded (array.c).
  *
- * Everything that can be wrong with a schema is found by tsl__schema_compile; what is done later,
- * when rules unfold, can only run into limits.
+ * tsl__schema_compile finds everything that can be wrong with a schema. What is done later, when
+ * rules unfold, can only run into limits.
  *
  * Tested by tests/schema/test_schema.c
  *

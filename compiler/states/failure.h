@@ -1,9 +1,9 @@
 /* failure.h - where a search goes on when the word under way does not.
  *
  * Problem   A pattern that looks for some words anywhere, or forbids them, has a state for each
- *           beginning of a word. By most bytes all of these go where the state goes that has no
- *           word under way. A derivative by each range of bytes, in each of them, finds that out
- *           once more.
+ *           beginning of a word. By most bytes all of these states go where the state without a
+ *           word under way goes. Deriving each of them by each range of bytes would find that out
+ *           again and again.
  * Idea      The failure links of Aho and Corasick, read off the expression: of alternatives, those
  *           that begin with few bytes are the words under way. What is left without them goes the
  *           same way by all other bytes.

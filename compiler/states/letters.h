@@ -4,8 +4,8 @@
  *           loop over one class are the class. Otherwise they are explored: take the characters
  *           that may come next, follow them, and drop those that die somewhere. That goes on until
  *           what is reached is closed under what remains (a greatest fixed point). It is given up
- *           past TSL__EXPLORED_MAX expressions, or where it is too much work. What is closed holds
- *           for all that was reached, so most states ask once.
+ *           past TSL__EXPLORED_MAX expressions, or where it is too much work. The answer holds for
+ *           all expressions that were reached, so most states ask once.
  * Past ASCII  either all characters are letters, or those of a class that the grammar mentions,
  *               or none.
  * In vain   Two kinds are not explored: what has no loop without an upper bound over enough

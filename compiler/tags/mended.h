@@ -1,7 +1,7 @@
 /* mended.h - an answer that its grammar refuses, read all the same.
  *
- * The parser (parse.c) follows the grammar alone. What knows more of the format, and mends, belongs
- * to a later room (compiler/tools/mend.c), which hands it over here.
+ * The parser (parse.c) follows the grammar alone. The lenient reader knows more of the format. It
+ * belongs to a later room (compiler/tools/mend.c), which hands its functions over here.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -3,8 +3,8 @@
  * A parser has one thread for each way to read the text so far. A thread is a stack of frames and a
  * list of notes. Both are lists with shared tails, kept as indices: 0 is none, i + 1 is entry i. Of
  * "<think>a" a thread has the note "capture 0 begins at byte 7", and its stack the frame of that
- * capture on top. `reported` is the last note that was turned into parts, `reported_to` the byte up
- * to which the text was.
+ * capture on top. `reported` is the last note that was turned into parts. `reported_to` is the byte
+ * up to which the text was turned into parts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

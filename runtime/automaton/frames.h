@@ -1,14 +1,14 @@
 /* frames.h - what a position is made of, as data: frames with shared tails.
  *
  * Problem   A walk asks what may follow the frame that it walks, so it must read the frames below.
- *           How frames are pushed, ended and interned is the business of the room `position`, which
- *           lies above the walk.
+ *           Frames are pushed, ended and interned by the room `position`, which lies above the
+ *           walk.
  * Idea      The records alone are here, for both rooms. A cell is a frame (state, register) on top
  *           of a set of cells. A position is such a set, known by its number. Whoever reads one
  *           needs nothing else. runtime/position/stacks.h makes them.
  * Example   After `[1` of nested arrays of integers, the position has one cell. It is the integer's
  *           state, and its tail is the position that waits for `,` or `]`.
- * Cost      Reading a cell is a load; a second one where the position also remembers names or
+ * Cost      Reading a cell is one load, and one more where the position also remembers names or
  *           items.
  * Tested by tests/engine/test_oracle.c
  *

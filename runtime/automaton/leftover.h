@@ -9,8 +9,8 @@
  * Whole     The whole vocabulary (the root) is kept apart from the set, as a flag. Frames that may
  *           end at once leave the root over; within a set it would make every set as large as the
  *           vocabulary.
- * Example   The 189 nodes at which a JSON string can end are one leftover. What follows `",` in it
- *           is merged once for a vocabulary.
+ * Example   The 189 nodes at which a JSON string can end are one leftover. What follows `",` in
+ *           that set is merged once for a vocabulary.
  * Cost      A set of n nodes is sorted and hashed: O(n log n). A child that is known is one probe.
  * Tested by tests/automaton/test_leftover.c
  *

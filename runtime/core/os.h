@@ -1,7 +1,7 @@
 /* os.h - what the library needs of the operating system: locks, threads, files.
  *
- * Problem   POSIX and Windows have the same few things under other names. Tests for the system in
- *           every file that needs one would be looked for in vain when a third system comes.
+ * Problem   POSIX and Windows have the same few things under other names. If every file that needs
+ *           one looked which system it is, a third system would mean changes everywhere.
  * Idea      One header says what the library needs. os_posix.c and os_windows.c give it, and the
  *           one that is not for this system is empty. No other file of runtime/ and compiler/
  *           includes a header of the system.

@@ -11,11 +11,11 @@
  *   index  open addressing: a slot holds the upper bits of the hash, its tag, and the element's
  *          number + 1. The tag gives the home slot too, as a fraction of the table: elements are
  *          not looked at when a table grows. As long as numbers are small a slot has 32 bits, then
- *          64. To grow, a new table is published, and filled: a small one before, a large one
- *          little by little, with each entry that is added; what is not found there is looked for
- *          in the old one until then. The old table is kept for late readers until the index is
- *          freed, unless readers hold the lock too. All old ones together are smaller than the new
- *          one.
+ *          64. To grow, a new table is published. A small table is filled before that. A large one
+ *          is filled little by little, with each entry that is added; until then, what is not found
+ *          there is looked for in the old table. The old table is kept for late readers until the
+ *          index is freed, unless readers hold the lock too. All old ones together are smaller than
+ *          the new one.
  *   frozen elements of a layer that gets no more of them, in the order of their hashes: the
  *          elements themselves, not their numbers. One that was not read for long costs one line of
  *          memory; by an index it costs two or more.

@@ -1,7 +1,7 @@
 /* threads.h - worker threads: a loop shared with the caller, and a queue of tasks.
  *
  * Problem   A batch of 32 masks seen before takes 5 µs; waking a thread takes 5 to 50. A loop that
- *           waits for all workers to show up would be slower with them.
+ *           waits until all workers are awake would be slower than one without workers.
  * Idea      The caller works from the start. Workers join when they wake up, as long as there is
  *           something left; the caller, done with its share, waits only for those that joined. Rows
  *           are handed out one at a time by a counter, so a slow one (a first visit) holds up

@@ -1,13 +1,12 @@
 /* union_memo.h - what masks are together, once it is known.
  *
  * Problem   Masks of positions are mostly made of the vocabulary's own masks, and most of these
- *           unions were found out in a rehearsal (compiler/grammar/rehearsal.h). They have mostly
- *           not been looked at for long: by an index of that layer one would take four lines of
- *           memory.
- * Idea      The layer that will unite no more lays its unions in a table by their hash, each in a
- *           line of its own. It is searched before the grammar's own table, which has what it
- *           lacks.
- * Cost      A line of memory, of 64 bytes a union and as much again that is free.
+ *           unions were found out in a rehearsal (compiler/grammar/rehearsal.h). Mostly they were
+ *           not read for long, so a look-up by that layer's index would load four lines of memory.
+ * Idea      When a layer will make no more unions, they are put into a table by their hash, each in
+ *           a memory line of its own. A grammar searches that table first, and then its own.
+ * Cost      A look-up loads one line of memory. The table has 64 bytes a union, and as much again
+ *           that is free.
  * Tested by tests/masks/test_mask.c, tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0

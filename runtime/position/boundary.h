@@ -4,8 +4,8 @@
  * Problem   A mask of distinct items must try the tokens that can repeat an item or a name. Only a
  *           few thousand of 128k tokens can; to look at all of them for each mask costs too much.
  * Idea      Which tokens these are depends on their bytes alone: they hold a comma, outside strings
- *           or after a quote. So they are listed once, by where the text is. Outside strings or
- *           within one, in an array or an object, before the first item or after it.
+ *           or after a quote. So they are listed once, for each kind of place. Places differ by
+ *           string or not, array or object, first item or later ones.
  * Kinds     Tokens with the same outline (tsl__outline: brackets, commas, colons and quotes only)
  *           do the same to the structure of the text. They get one number, so that one trial can
  *           stand for all of a kind.

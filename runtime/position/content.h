@@ -9,8 +9,8 @@
  *           keywords, and words of a list, because each of their bytes leads elsewhere.
  * Digits    In a number with bounds some digits lead elsewhere. Where TSL__ALIKE digits may come,
  *           all that may come are content.
- * Letters   Beside letters that are content all letters and digits are. So are the bytes of
- *           characters past ASCII, and a backslash, which begins an escape of the same string.
+ * Letters   If some letters are content, all letters and digits are. So are the bytes of characters
+ *           past ASCII, and a backslash, which begins an escape of the same string.
  * Names     The name of a member may be free as well, as in a map. A quoted text is a name where
  *           the grammar wants a colon after its closing quote, and nothing else. Where the quote
  *           may not come yet, the way with the fewest bytes is followed until it may. A name has

@@ -17,7 +17,7 @@
  * Example   Seen: "ab", "b". After {"ab":1,"b":2,"a the tokens `b"` and `b":` are removed, since
  *           they close "ab". The token `b` stays: `abc` is new.
  * Cost      The nodes of the trie that are a beginning of a seen name, and those below a closed
- * one.
+ *           name.
  * Tested by tests/position/test_distinct_names.c, tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0

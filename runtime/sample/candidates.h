@@ -3,21 +3,21 @@
  * Problem   A sampler's stages each look at all candidates and drop some. Sorting and copying
  *           128,256 of them takes milliseconds, and most are thrown away by the first stage.
  * Idea      The set has two parts, and a token is in one of them at most:
- *             dense   the host's row of logits under a mask, neither copied nor changed. It is
- *             known by blocks of 512: the largest logit of each, and
- *                     on demand its weight. Where a sum over all will be wanted, both come from one
- *                     look at the row (the kernel `survey`).
+ *             dense   the host's row of logits under a mask, neither copied nor changed. The row is
+ *                     known by blocks of 512: the largest logit of each, and on demand its weight.
+ *                     Where a sum over all will be wanted, both come from one look at the row (the
+ *                     kernel `survey`).
  *             narrow  a list (logit, id), by id: tokens whose logit was changed (penalties, bias),
- *             and after the first cut-off all that are left.
+ *                     and after the first cut-off all that are left.
  *           A cut-off mostly ends the dense part: it finds a floor that what it keeps can't lie
  *           below. The tokens at or above the floor move to the list, and blocks whose peak is
  *           lower are never looked at again. What remains is arithmetic on a list of, mostly, less
  *           than a hundred. A mask of few tokens makes a list at once.
- * Flat rows Where more than TSL__NARROW tokens are left, the dense part stays, under a mask of the
- * candidates' own. The place where the first tokens of
- *           the ranking reach a mass (or count) is found in three steps. Guess from a thousand
- *           tokens between which logits it lies. Sum up all that lie above each guess in one pass
- *           (the kernel `ladder`). Sort out exactly the few that lie between two guesses.
+ * Flat      Where more than TSL__NARROW tokens are left, the dense part stays, under a mask of the
+ *           candidates' own. The place where the first tokens of the ranking reach a mass (or
+ *           count) is found in three steps. Guess from a thousand tokens between which logits it
+ *           lies. Sum up all that lie above each guess in one pass (the kernel `ladder`). Sort out
+ *           exactly the few that lie between two guesses.
  * Scale     Temperature changes no logit: it divides `scale`. A token weighs exp((logit - anchor) *
  *           scale), the anchor being the largest logit. Weights of a block are summed up against a
  *           base of its own, and lifted by the base's weight. So the row is summed up while its

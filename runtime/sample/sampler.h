@@ -2,16 +2,16 @@
  *
  * Problem   Draw a token under a grammar's mask by whatever chain of stages the caller likes, and
  *           neither copy nor change half a megabyte of logits.
- * Idea      One step goes
- *             1. bans: allowed, banned, n-grams, min and max tokens. They are bits: the mask is
- *             copied (16 KB) only if one of them is used; 2. candidates (candidates.h): the row
- *             under that mask, or a list where few tokens are allowed. Tokens whose logit some
- *             stage will change
- *                (bias, penalties, DRY) leave the mask for the list at once, with their logits;
- *             3. the stages in the caller's order (stages.c); the first cut-off leaves a short
- *             list; 4. one draw.
- * Temperature divides the scale of the candidates and changes no logit; so a penalty that comes
- * after it is divided by the scale.
+ * Idea      A step has four parts:
+ *             1. Bans: allowed, banned, n-grams, min and max tokens. They are bits: the mask is
+ *                copied (16 KB) only if one of them is used.
+ *             2. Candidates (candidates.h): the row under that mask, or a list where few tokens are
+ *                allowed. Tokens whose logit some stage will change (bias, penalties, DRY) leave
+ *                the mask for the list at once, with their logits.
+ *             3. The stages in the caller's order (stages.c); the first cut-off leaves few.
+ *             4. One draw.
+ * Scale     Temperature divides the scale of the candidates and changes no logit. So a penalty that
+ *           comes after temperature is divided by the scale.
  * Structure With a matcher penalties and n-grams spare the tokens that write no content
  *           (structure.h).
  * Illegal   logits (outside the mask) may be anything. legal_mass counts a NaN there as no mass; a

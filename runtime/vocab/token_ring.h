@@ -3,8 +3,8 @@
  * Problem   Of a vocabulary with 128,256 tokens two thousand are to be spelled. Where each begins
  *           lies in a line of its own, and so do its bytes. That is two waits for memory a token,
  *           0.1 µs each, which is more than all the rest.
- * Idea      Tokens wait in a ring before it is their turn. What is needed of one is fetched when
- *           it comes in, and once more when half of those before it are gone.
+ * Idea      Tokens wait in a ring. When a token comes in, the place of its bytes is fetched. When
+ *           half of the tokens before it are gone, its bytes are fetched.
  *
  * Example   Sixteen tokens come in: for each the place where it begins is fetched. Then the first
  *           is given, the seventeenth comes in, and the bytes of the ninth are fetched, whose place

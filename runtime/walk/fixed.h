@@ -8,8 +8,8 @@
  *           made.
  * Example   {"name", "none"} after `n`: the trie's nodes a, am, ame and o, on, one are reached.
  *           `e"` ends the first text at the node below ame.
- * Others    The same for any text but these (names of further members): there the table says what
- *           is excluded.
+ * Others    Any text but these works the same way (names of further members): there the table says
+ *           what is excluded.
  * Escapes   Those of ASCII characters are followed here. Where a character past ASCII might be
  *           spelled as an escape, the states take over.
  * Tested by tests/engine/test_oracle.c, tests/expr/test_expr.c, tests/engine/test_shipped.c

@@ -11,11 +11,12 @@
  *           search would not have derived.
  * Words     Two thirds of the nodes have nothing but ASCII letters below. From most states many of
  *           these can follow, whichever they are. The rows say how many at least, nearest ones
- *           first. What is no higher than that lives as a whole. A length of at most 12 is met by
- *           no text of 12 letters, a `,` that must come or must not by none.
- * Cover     Where all words live, or all of so many letters and no longer ones, they are read at
- *           once (linear_parts.c). The table that is read then has half the nodes, and no words.
- *           Where words live that hold any of most letters past ASCII, a still smaller one is.
+ *           first. A subtree that is no higher than that lives as a whole. Examples: a limit of 12
+ *           characters allows every word of up to 12 letters. A `,` that must or must not come does
+ *           not matter to a word.
+ * Cover     Where all words live, or all words of up to so many letters, they are read at once
+ *           (linear_parts.c). Then a table is read that has half the nodes, and no words. Where
+ *           words with letters past ASCII live too, a still smaller table is read.
  * Quotes    Among letters of a JSON string only those nodes are looked at that have a quote or a
  *           backslash below. A table has these alone, some thousand, side by side (linear_parts.c).
  * Aside     Three things are set aside for the search. They are states that do more than read (may

@@ -2,14 +2,15 @@
  * their states mean.
  *
  * Problem   Strangers' schemas repeat one another: dates, identifiers, any text of up to 100
- *           characters, lists of the same three words. Each grammar has tables of its own, and did
- *           anew the walks that another had done before.
+ *           characters, lists of the same three words. Each grammar has tables of its own, and
+ *           would make the walks anew that another grammar has made.
  * Idea      Where a state can be described without anything that only its grammar has, it has a
  *           meaning: a digest of what it stands for (compiler/expr/meaning.c). A walk of the same
  *           meaning over the same leftover gives the same answer in each grammar of the vocabulary.
- *           Who has done a costly one leaves a copy here; who would have to do it takes the copy.
+ *           A grammar that made a costly walk leaves a copy here. A grammar that needs the walk
+ *           uses the copy.
  * Classes   The same for masks of classes of letters, which patterns share more often than walks.
- * Rows      The same for masks of positions: a few are had by most grammars, at most of their
+ * Rows      The same for masks of positions: most grammars have the same few masks at most of their
  *           positions. Those are written out once, and copied by all. Other masks have the same
  *           bitsets, as those of white space and of what a string begins with, and some tokens of
  *           their own. In their place the row of the bitsets is lent.
@@ -18,9 +19,9 @@
  *           with the last grammar that has one. Rows of masks of the vocabulary's own layer stay
  *           with it.
  * Safety    Digests are of 128 bits and under a secret of the vocabulary's, drawn at random when it
- *           is made. So nobody can write two schemas that have one. A walk holds token numbers and
- *           nothing of a schema's text. That one was known shows in the time it took, as in any
- *           cache (SECURITY.md).
+ *           is made. So nobody can write two schemas with the same digest. A walk holds token
+ *           numbers and nothing of a schema's text. The time of a mask shows whether a walk was
+ *           known, as with any cache (SECURITY.md).
  * Threads   One lock, held for a probe and a copy; held only where a grammar would walk.
  * Cost      A miss 0.1 µs, a hit under 1 µs.
  * Tested by tests/walk/test_shared_walks.c, tests/engine/test_oracle.c

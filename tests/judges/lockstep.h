@@ -7,18 +7,18 @@
  *             0 to 4  compare the masks, accept the allowed token that the next byte chooses
  *             5       the masks of all copies in one batch: each is what its matcher says alone
  *             6       accept any token (next two bytes): accepted exactly if the oracle accepts it,
- *             else nothing changes
+ *                     else nothing changes
  *             7       roll back `number` tokens; more than there are is refused
  *             8       fork, and go on with the copy (at most MATCHERS)
  *             9       go on with another of the copies
  *             10      validate a draft of `number` tokens (next bytes); the matcher does not move
  *             11      accept `number` bytes (next bytes) at once
  *             12      the bytes that may come next, those that must, completeness and the shortest
- *             completion
+ *                     completion
  *             13      borrow the mask: the same words, and equal masks have equal identities
  *             14      begin anew
  *             15      let another matcher of the grammar make the next mask first (the tables grow
- *             in between)
+ *                     in between)
  * Repeats   The oracle does not know that items or names must be unique. Where they must, the
  *           engine may allow less; each thing less repeats something (tests/judges/repeats.h), or
  *           no way on is found that does not.

@@ -1,7 +1,7 @@
 /* notation.h - tables of grammars in some notation: texts that match or do not, and errors with
  * their places.
  *
- *   == name                            SYNTAX 1:8 the grammar, \n for newlines => of the message
+ *   == name    SYNTAX 1:8 the grammar, \n for newlines => of the message
  *   the grammar
  *   + a text that matches
  *   - a text that does not

@@ -86,6 +86,8 @@ def broken_rows(lines):
     for i, (line, after) in enumerate(zip(lines, lines[1:])):
         if not line or not after:
             continue
+        if re.search(r"[;.] [2-9]\. [a-zA-Z]", line):
+            yield i  # an item of a numbered list, which begins within a line
         columns, next_ones = cells(line), cells(after)
         if len(columns) == 1 or len(line) <= WRAPS or line[-1] in ".:":
             continue
@@ -102,6 +104,10 @@ def orphans(lines):
     """The places where a word or two stand alone within a sentence."""
     for i, (before, line, after) in enumerate(zip(lines, lines[1:], lines[2:]), 1):
         if not before or not line or not after or len(line.split()) > LONE:
+            continue
+        left = cells(line)[0] < cells(before)[-1] and len(cells(line)) == 1
+        if left and len(before) > WRAPS and before[-1] not in ".:;" and re.match(r"\s*[a-z]", line):
+            yield i  # the end of a sentence, left of the sentence
             continue
         if len(cells(after)) > 1:
             continue  # another row
