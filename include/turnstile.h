@@ -1746,7 +1746,8 @@ typedef enum tsl_thinking {
 } tsl_thinking;
 
 typedef struct tsl_tools_options {
-  /* a name that tsl_tools_preset knows, or the text of a preset (JSON, begins with '{') */
+  /* a name that tsl_tools_preset knows, that of a model ("Qwen/Qwen3-8B"), or the text of a preset
+   * (JSON, begins with '{') */
   const char *preset;
   /* "auto", "required", "none" or the name of a tool; NULL: what the request says, else auto */
   const char *tool_choice;

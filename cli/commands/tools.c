@@ -93,7 +93,8 @@ static bool set_thinking(void *to, const char *v) {
 }
 
 static const cli_option table[] = {
-    {"--preset", "NAME|F", "how the model writes calls: a name of --list, or a file", set_preset},
+    {"--preset", "NAME|F",
+     "how the model writes calls: a name of --list, a model's name, or a file", set_preset},
     {"--tools", "F",
      "a request (OpenAI chat completions or responses, Anthropic messages), an MCP tools/list "
      "result, or an array of tools",
@@ -195,9 +196,9 @@ static bool open_job(job *j, const settings *o) {
                                    .schema = &o->schema,
                                    .report = o->compile ? NULL : print_left_out};
   if (!cli_read(request_path(o), &j->request)) return false;
-  if (o->preset && !known_preset(o->preset)) {
-    if (strcmp(o->preset, "-") && !cli_os_there(o->preset))
-      return cli_complain("no preset or file %s; see --list", o->preset), false;
+  /* what is no file either is the name of a model, or an error that lists names like it */
+  if (o->preset && !known_preset(o->preset) &&
+      (!strcmp(o->preset, "-") || cli_os_there(o->preset))) {
     if (!cli_read(o->preset, &j->preset)) return false;
     /* its { distinguishes it from a name */
     j->options.preset = j->preset.at + strspn(j->preset.at, " \t\r\n");

@@ -543,14 +543,6 @@ static tsl__tag *messages(build *b) {
 
 /* ---- presets --------------------------------------------------------------------------------- */
 
-static const char *find_preset(const char *name) {
-  const char *known, *json;
-  if (name[0] == '{') return name;
-  for (size_t i = 0; tsl_tools_preset(i, &known, &json); i++)
-    if (!strcmp(known, name)) return json;
-  return NULL;
-}
-
 /* The texts of a member, but for empty ones: they say that nothing may stand there. */
 static bool read_gap(build *b, const tsl__json *of, const char *key, tsl__texts *out) {
   tsl__string *all;
@@ -647,12 +639,15 @@ const tsl__tag *tsl__tools_read(tsl__tags *t, const tsl_tools_options *options) 
              .thinking = options->thinking,
              .max_thinking =
                  options->max_thinking_tokens ? options->max_thinking_tokens : TSL__INF};
-  const char *text = find_preset(options->preset);
+  const char *text =
+      options->preset[0] == '{' ? options->preset : tsl__preset_named(options->preset);
   if ((uint32_t)options->thinking > TSL_THINKING_OFF)
     return tsl__tags_fail(t, TSL_ERR_ARGUMENT, NULL, "an option is out of its range: thinking");
-  if (!text)
-    return tsl__tags_fail(t, TSL_ERR_ARGUMENT, NULL, "there is no preset \"%.100s\"",
-                          options->preset);
+  if (!text) {
+    char message[320];
+    tsl__preset_near(options->preset, message, sizeof message);
+    return tsl__tags_fail(t, TSL_ERR_ARGUMENT, NULL, "%s", message);
+  }
   t->status = tsl__json_parse(&t->arena, NULL, text, strlen(text), 64, &preset, t->error);
   if (t->status != TSL_OK) return NULL;
   b.preset = preset;

@@ -245,7 +245,7 @@ def messages():
             "no document is known for <other.json>; --base URI is the schema's own, and --resolve "
             "URL=DIR says where such documents are [",
         ),
-        (["tools", "--preset", "qwen4", "--tools", other], "no preset or file qwen4; see --list\n"),
+        (["tools", "--preset", "qwen4", "--tools", other], "the nearest presets: qwen3"),
         (["tools", "--preset", "qwen3", "--tools", other], "this is no request"),
     ]:
         expect(2, arguments, err=err)

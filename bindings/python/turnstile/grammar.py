@@ -296,8 +296,8 @@ class Grammar(_core.Grammar):
         request      the body as it is sent (JSON text, or a dict or list): OpenAI's chat
                      completions or responses, Anthropic's messages, MCP's tools/list, or a bare
                      array of tools
-        preset       how the model writes calls: a name out of tool_presets(), or the JSON text of a
-                     preset
+        preset       how the model writes calls: a name out of tool_presets(), the name of a model
+                     ("Qwen/Qwen3-8B"), or the JSON text of a preset
         tool_choice  "auto", "required", "none" or a tool's name; None: what the request says, else
                      auto
         parallel     may there be several calls; None: what the request says, else yes

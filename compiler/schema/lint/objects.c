@@ -157,7 +157,7 @@ void tsl__lint_never(lint *l, lint_place *p) {
 /* Is it one of these words (small letters, with a space before and after each)? */
 static bool is_one_of(const tsl__json *m, const char *words) {
   char letters[TSL__WORD_MAX + 2];
-  uint32_t n = tsl__schema_letters(m->key, m->key_length, letters + 1);
+  uint32_t n = tsl__near_letters(m->key, m->key_length, letters + 1);
   if (!n || n >= TSL__WORD_MAX) return false;
   for (uint32_t i = 1; i <= n; i++)
     if (letters[i] == ' ' || !letters[i]) return false;

@@ -15,16 +15,6 @@
 
 #include "compiler/schema/keywords.h"
 
-uint32_t tsl__schema_letters(const char *text, size_t n, char out[TSL__WORD_MAX]) {
-  uint32_t length = 0;
-  for (size_t i = 0; i < n; i++) {
-    if (text[i] == '_' || text[i] == '-' || text[i] == '$') continue;
-    if (length == TSL__WORD_MAX) return UINT32_MAX;
-    out[length++] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] | 0x20) : text[i];
-  }
-  return length;
-}
-
 /* ---- keywords -------------------------------------------------------------------------------- */
 
 /* With one letter changed, left out or added, or two of them swapped. */
@@ -39,10 +29,10 @@ static bool looks_like(const char *a, size_t n, const char *b, size_t m) {
 
 const char *tsl__schema_meant(const char *text, size_t n) {
   char word[TSL__WORD_MAX], letters[TSL__WORD_MAX];
-  uint32_t length = tsl__schema_letters(text, n, word);
+  uint32_t length = tsl__near_letters(text, n, word);
   for (size_t i = 0; i < KW_COUNT && length != UINT32_MAX; i++) {
     const char *keyword = tsl__keyword_rows[i].text;
-    uint32_t m = tsl__schema_letters(keyword, strlen(keyword), letters);
+    uint32_t m = tsl__near_letters(keyword, strlen(keyword), letters);
     if (m == length && !memcmp(word, letters, m)) return keyword;
     /* short words are like many others */
     if ((m >= 5 || (m == 4 && length && word[0] == letters[0])) &&
@@ -54,38 +44,17 @@ const char *tsl__schema_meant(const char *text, size_t n) {
 
 /* ---- names of properties --------------------------------------------------------------------- */
 
-/* How many letters have to be changed, left out, added or swapped with the next to make b of a? Of
- * small letters, without _ and -. More than `most`: it does not matter how many. */
-static uint32_t letters_apart(const char *a, uint32_t n, const char *b, uint32_t m, uint32_t most) {
-  uint32_t rows[3][TSL__WORD_MAX + 1];
-  for (uint32_t j = 0; j <= m; j++) rows[0][j] = j;
-  for (uint32_t i = 1; i <= n; i++) {
-    uint32_t *row = rows[i % 3], *before = rows[(i + 2) % 3], *earlier = rows[(i + 1) % 3];
-    row[0] = i;
-    for (uint32_t j = 1; j <= m; j++) {
-      uint32_t best = before[j - 1] + (a[i - 1] != b[j - 1]);
-      if (before[j] + 1 < best) best = before[j] + 1;
-      if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-          earlier[j - 2] + 1 < best)
-        best = earlier[j - 2] + 1;
-      row[j] = best;
-    }
-  }
-  return rows[n % 3][m] <= most ? rows[n % 3][m] : UINT32_MAX;
-}
-
 const tsl__json *tsl__schema_nearest(const tsl__json *members, const char *name, size_t n) {
   char own[TSL__WORD_MAX], other[TSL__WORD_MAX];
-  const uint32_t length = tsl__schema_letters(name, n, own);
+  const uint32_t length = tsl__near_letters(name, n, own);
   uint32_t best = length / 3 + 1;
   const tsl__json *found = NULL;
   if (length == UINT32_MAX || members->kind != TSL__JSON_OBJECT) return NULL;
   for (uint32_t i = 0; i < members->length; i++) {
     const tsl__json *m = &members->items[i];
-    const uint32_t l = tsl__schema_letters(m->key, m->key_length, other);
+    const uint32_t l = tsl__near_letters(m->key, m->key_length, other);
     const uint32_t apart =
-        l == UINT32_MAX ? UINT32_MAX : letters_apart(own, length, other, l, best);
+        l == UINT32_MAX ? UINT32_MAX : tsl__near_apart(own, length, other, l, best);
     if (apart >= best) continue;
     best = apart;
     found = m;

@@ -8,12 +8,7 @@
 #define TSL_COMPILER_SCHEMA_REPORT_WORDS_H
 
 #include "compiler/json/json.h"
-
-#define TSL__WORD_MAX 40u /* letters of a word that is compared */
-
-/* The letters of a word, without _, - and $, small: maxlength, max_length and MaxLength are one
- * word. Returns how many; UINT32_MAX: more than `out` holds. */
-uint32_t tsl__schema_letters(const char *text, size_t n, char out[TSL__WORD_MAX]);
+#include "compiler/json/near.h"
 
 /* The keyword that a word which is none may have been meant for (static), or NULL. */
 const char *tsl__schema_meant(const char *text, size_t n);
