@@ -57,7 +57,7 @@ typedef struct tsl__request {
 bool tsl__tools_request(tsl__tags *t, const tsl_tools_options *options, tsl__request *out);
 /* tools.c: the tree of formats. NULL on failure. */
 const tsl__tag *tsl__tools_read(tsl__tags *t, const tsl_tools_options *options);
-/* named.c: the text (static) of the preset of this name, or of the model of this name; NULL: none is
+/* named.c: the text (static) of the preset of this name, or of a model of this name. NULL: none is
  * known. */
 const char *tsl__preset_named(const char *name);
 /* The message that there is none, with the names that are most like it. */
