@@ -90,8 +90,8 @@ tsl_status tsl_matcher_fork(const tsl_matcher *m, tsl_matcher **out) {
 
 /* ---- history --------------------------------------------------------------------------------- */
 
-/* A wider ring, rewritten from the oldest entry: that which is full begins where the next would
- * come. */
+/* A wider ring, rewritten from the entry that would be overwritten next. Those of a ring that is not
+ * full are its last ones, so they stay the last. */
 static uint32_t *widened(const tsl_matcher *m, const uint32_t *ring, uint32_t cap) {
   uint32_t *wider = tsl__alloc(&m->alloc, cap * sizeof *wider), first = m->history_next;
   if (!wider || !ring) return wider;
@@ -100,13 +100,14 @@ static uint32_t *widened(const tsl_matcher *m, const uint32_t *ring, uint32_t ca
   return wider;
 }
 
-/* The text is never shorter than the history, and has as much room, or more. */
+/* The text is never shorter than the history. It has no more room, but where the history has all
+ * that it may have: so while there is room for the text there is room for a position. */
 static inline bool has_room(const tsl_matcher *m) { return m->text_n < m->text_cap; }
 
 #define HISTORY_FIRST TSL__TEXT_FIRST /* positions that there is room for at first */
 
 static TSL__SELDOM bool make_room(tsl_matcher *m) {
-  if (m->history_n < m->history_cap || m->history_cap == TSL_MAX_ROLLBACK)
+  if (m->text_cap < m->history_cap || m->history_cap == TSL_MAX_ROLLBACK)
     return tsl__text_room(m, 0);
   uint32_t cap = m->history_cap ? m->history_cap * 2 : HISTORY_FIRST;
   bool counts = m->has_quotas;
@@ -121,8 +122,8 @@ static TSL__SELDOM bool make_room(tsl_matcher *m) {
   tsl__free(&m->alloc, m->counted_history, m->counted_history ? m->history_cap * sizeof *ring : 0);
   m->history = ring;
   m->counted_history = counted;
+  m->history_next = m->history_cap;
   m->history_cap = cap;
-  m->history_next = m->history_n;
   return tsl__text_room(m, 0);
 }
 

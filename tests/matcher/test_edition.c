@@ -316,6 +316,33 @@ static void test_long_history(void) {
   tsl_grammar_release(never);
 }
 
+/* One of which so much was taken back that less history is left than text: both grow again. */
+static void test_short_history(void) {
+  const struct kind *k = &kinds[0];
+  tsl_grammar *g = compile(k, 1 << 20), *never = compile(k, NEVER);
+  tsl_matcher *m[2] = {NULL, NULL};
+  uint64_t seed = 10;
+  CHECK(tsl_matcher_new(g, NULL, &m[0]) == TSL_OK && tsl_matcher_new(never, NULL, &m[1]) == TSL_OK);
+  for (int i = 0; i < (int)TSL_MAX_ROLLBACK + 500; i++) {
+    const char *next = tsl_test_random(&seed) % 2 ? "a" : "b";
+    CHECK(follows(m[0], next) && follows(m[1], next));
+  }
+  for (int i = 0; i < 2; i++) CHECK(tsl_matcher_rollback(m[i], TSL_MAX_ROLLBACK - 96) == TSL_OK);
+  make_editions(g, k, &seed);
+  for (int i = 0; i < 2000 && !tsl_test_failed; i++) {
+    const char *next = tsl_test_random(&seed) % 2 ? "a" : "b";
+    CHECK(follows(m[0], next) && follows(m[1], next));
+    CHECKF(tsl_matcher_history(m[0]) == tsl_matcher_history(m[1]), "history %zu, not %zu",
+           tsl_matcher_history(m[0]), tsl_matcher_history(m[1]));
+  }
+  CHECK(m[0]->grammar->whole != g);
+  for (int i = 0; i < 2; i++) CHECK(tsl_matcher_rollback(m[i], 1900) == TSL_OK);
+  CHECK(same(m[0], m[1], "short history"));
+  for (int i = 0; i < 2; i++) tsl_matcher_free(m[i]);
+  tsl_grammar_release(g);
+  tsl_grammar_release(never);
+}
+
 /* A budget whose text goes on in another edition, and one whose matcher has not moved yet. */
 static void test_budget(void) {
   const struct kind *k = &kinds[5];
@@ -514,6 +541,7 @@ int main(void) {
   RUN(test_kinds, "each kind of grammar is compiled again, and nobody sees it");
   RUN(test_in_flight, "a text goes on in other editions");
   RUN(test_long_history, "one that is longer than its history");
+  RUN(test_short_history, "one whose history is shorter than it is");
   RUN(test_budget, "one under a budget");
   RUN(test_parsers, "answers that are read use up no grammar");
   RUN(test_alone, "a text that fills its limit fails alone");
