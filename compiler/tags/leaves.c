@@ -296,7 +296,7 @@ static void schema_failed(tsl__tags_lowering *l, const tsl__tag *n, const tsl_er
   const tsl__json *root = l->tags->root;
   if (n->tool.at && error->status == TSL_ERR_UNSUPPORTED)
     snprintf(tool, sizeof tool, " (tool \"%.*s\": \"strict\": false would leave this out)",
-             (int)(n->tool.length < 100 ? n->tool.length : 100), n->tool.at);
+             tsl__shown(n->tool.at, n->tool.length, 100), n->tool.at);
   if (root && n->detached && n->at) { /* the schema is made up: what it was made of is to blame */
     tsl__tags_fail(l->tags, error->status, n->at, "%s%s", error->message, tool);
     return;

@@ -79,20 +79,32 @@ static bool any_object(tsl__tags_lowering *l, tsl__json **out) {
   return tsl__json_parse(&l->tags->arena, NULL, text, sizeof text - 1, 8, out, NULL) == TSL_OK;
 }
 
-static void report(const tsl__tags_lowering *l, const tsl__tag *n, const tsl_error *error,
+/* A text as JSON, in an arena. NULL when out of memory. */
+static char *escaped(tsl__arena *arena, const char *text, size_t length) {
+  char *out = tsl__arena_alloc(arena, tsl__json_put_escaped(NULL, text, length) + 1);
+  if (out) out[tsl__json_put_escaped(out, text, length)] = 0;
+  return out;
+}
+
+/* False when out of memory. */
+static bool report(const tsl__tags_lowering *l, const tsl__tag *n, const tsl_error *error,
                    bool whole) {
-  char place[512], key[6 * sizeof place], name[6 * 128], reason[6 * sizeof error->message];
-  if (!l->tags->report) return;
-  size_t length = n->tool.length < 128 ? n->tool.length : 127;
+  static const char format[] =
+      "{\"tool\":\"%s\",\"pointer\":\"%s\",\"status\":\"%s\",\"reason\":\"%s\"}";
+  tsl__arena *arena = &l->tags->arena;
+  char place[2 * sizeof error->pointer];
+  if (!l->tags->report) return true;
   tsl__tags_schema_pointer(l, n, error->pointer, place, sizeof place);
-  name[tsl__json_put_escaped(name, n->tool.at, length)] = 0;
-  key[tsl__json_put_escaped(key, place, strlen(place))] = 0;
-  reason[tsl__json_put_escaped(reason, error->message, strlen(error->message))] = 0;
-  char line[sizeof key + sizeof name + sizeof reason + 128];
-  snprintf(line, sizeof line,
-           "{\"tool\":\"%s\",\"pointer\":\"%s\",\"status\":\"%s\",\"reason\":\"%s\"}", name, key,
-           whole ? "any object" : "no effect", reason);
+  const char *name = escaped(arena, n->tool.at, n->tool.length),
+             *pointer = escaped(arena, place, strlen(place)),
+             *reason = escaped(arena, error->message, strlen(error->message));
+  if (!name || !pointer || !reason) return false;
+  size_t size = sizeof format + strlen(name) + strlen(pointer) + strlen(reason) + 16;
+  char *line = tsl__arena_alloc(arena, size);
+  if (!line) return false;
+  snprintf(line, size, format, name, pointer, whole ? "any object" : "no effect", reason);
   l->tags->report(l->tags->report_ctx, line);
+  return true;
 }
 
 bool tsl__tags_loosen(tsl__tags_lowering *l, const tsl__tag *n, tsl__json **tree,
@@ -105,7 +117,7 @@ bool tsl__tags_loosen(tsl__tags_lowering *l, const tsl__tag *n, tsl__json **tree
     *rounds = LOOSEN_MAX + 1;
     if (!any_object(l, &copy)) return tsl__expr_no_memory(l->x), false;
   }
-  report(l, n, error, !part);
+  if (!report(l, n, error, !part)) return tsl__expr_no_memory(l->x), false;
   tsl__exprs_forgive(l->x);
   *tree = copy;
   return true;

@@ -347,23 +347,24 @@ const char *tsl_version(void) {
       TSL_VERSION_PATCH);
 }
 
-/* Cut a NUL-terminated text of n - 1 bytes, possibly cut in a character, back to whole UTF-8
- * characters. */
-static void cut_to_whole_characters(char *text) {
-  size_t n = strlen(text), start = n;
-  while (start > 0 && n - start < 4 && ((unsigned char)text[start - 1] & 0xC0) == 0x80) start--;
-  if (start == 0) return;
-  unsigned char lead = (unsigned char)text[start - 1];
-  size_t want = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
-  if (want > n - start + 1) text[start - 1] = 0;
+/* Drop what is no UTF-8: parts of characters that were cut, and bytes of a text that is quoted. */
+static void keep_whole_characters(char *text) {
+  size_t n = strlen(text), kept = 0;
+  for (size_t i = 0, m; i < n; i += m ? m : 1) {
+    uint32_t cp;
+    m = tsl__utf8_decode((const uint8_t *)text + i, n - i, &cp);
+    memmove(text + kept, text + i, m);
+    kept += m;
+  }
+  text[kept] = 0;
 }
 
-/* The message is cut at the end of its room, never inside a character: it may quote a text. */
+/* The message is cut at the end of its room, and names in it at the end of theirs. */
 static void fill(tsl_error *error, tsl_status status, const char *format, va_list args) {
   memset(error, 0, sizeof *error);
   error->status = status;
   vsnprintf(error->message, sizeof error->message, format, args);
-  cut_to_whole_characters(error->message);
+  keep_whole_characters(error->message);
 }
 
 tsl_status tsl__fail(tsl_error *error, tsl_status status, const char *format, ...) {
@@ -398,10 +399,17 @@ void tsl__error_pointer(tsl_error *error, const char *pointer, size_t length) {
   if (length > sizeof error->pointer - 1) length = sizeof error->pointer - 1;
   memcpy(error->pointer, pointer, length);
   error->pointer[length] = 0;
-  cut_to_whole_characters(error->pointer);
+  keep_whole_characters(error->pointer);
 }
 
 /* ---- UTF-8 ----------------------------------------------------------------------------------- */
+
+int tsl__shown(const char *text, size_t length, int most) {
+  if (length <= (size_t)most) return (int)length;
+  int n = most;
+  while (n && ((uint8_t)text[n] & 0xC0) == 0x80) n--;
+  return n;
+}
 
 /* The length is in the first byte. Refused are first bytes that would make overlong forms (C0, C1)
  * or pass U+10FFFF (F5 and up), then surrogates and overlong forms of three and four bytes. */

@@ -402,6 +402,8 @@ bool tsl__folder_trusted(const char *directory);
 #define TSL__LEADS 51u
 #define TSL__ALL_LEADS (((uint64_t)1 << TSL__LEADS) - 1)
 
+/* As many bytes of a text as are shown in a message: at most `most`, and whole characters. */
+int tsl__shown(const char *text, size_t length, int most);
 /* Decode one code point (no surrogates, no overlong forms, up to U+10FFFF). Returns its length in
  * bytes, 0 if invalid or cut off. */
 unsigned tsl__utf8_decode(const uint8_t *text, size_t length, uint32_t *cp);

@@ -307,6 +307,33 @@ static void warned(const char *schema, const char *words) {
   tsl_grammar_release(g);
 }
 
+/* Names that are too long to be shown: no message and no report ends one within a character. */
+static void test_long_names(void) {
+  static const char last[] = "\xC3\xA9\xC3\xA9\xC3\xA9";
+  for (size_t n = 90; n < 104; n++) {
+    char name[200], schema[2000];
+    uint32_t cp;
+    tsl_grammar *g = NULL;
+    tsl_error e = {0};
+    memset(name, 'a', n);
+    memcpy(name + n, last, sizeof last);
+    snprintf(schema, sizeof schema,
+             "{\"anyOf\":[{\"type\":\"integer\"},{\"type\":\"object\",\"required\":[\"%s\"],"
+             "\"properties\":{\"%sb\":{}},\"additionalProperties\":false}]}",
+             name, name);
+    CHECKF(tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, &e) == TSL_OK,
+           "%s", e.message);
+    const char *report = g ? tsl_grammar_report(g) : "";
+    CHECKF(strstr(report, "is required, but"), "%s", report);
+    for (unsigned m; *report; report += m) {
+      m = tsl__utf8_decode((const uint8_t *)report, strlen(report), &cp);
+      CHECKF(m, "%s", report);
+      if (!m) break;
+    }
+    tsl_grammar_release(g);
+  }
+}
+
 static void test_warnings(void) {
 #define INNER "{\"type\":\"object\",\"properties\":{\"x\":{}}}"
   warned("{\"name\":\"f\",\"inputSchema\":" INNER "}", "what \\\"inputSchema\\\" holds");
@@ -345,6 +372,7 @@ int main(void) {
   RUN(test_blame, "errors name the member that is to blame");
   RUN(test_references, "references that lead nowhere: what was meant");
   RUN(test_warnings, "the report: warnings");
+  RUN(test_long_names, "names that are too long to be shown");
   tsl_vocab_release(vocab);
   return tsl_test_end();
 }

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "runtime/core/base.h"
 #include "tests/support/tags.h"
 
 static tsl_vocab *vocab;
@@ -137,12 +138,45 @@ static void mistakes_stay(void) {
   CHECK(!l.count && !g);
 }
 
+static bool is_utf8(const char *text) {
+  uint32_t cp;
+  for (unsigned n; *text; text += n)
+    if (!(n = tsl__utf8_decode((const uint8_t *)text, strlen(text), &cp))) return false;
+  return true;
+}
+
+/* Long names end within a character where they are cut. A report has them whole. */
+static void long_names(void) {
+  static const char last[] = "\xC3\xA9\xC3\xA9\xC3\xA9";
+  for (int n = 90; n < 140; n++) {
+    char name[200], request[600];
+    lines l = {0};
+    tsl_grammar *g;
+    tsl_error e = {0};
+    memset(name, 'a', (size_t)n);
+    memcpy(name + n, last, sizeof last);
+    for (int strict = 0; strict < 2; strict++) {
+      snprintf(request, sizeof request,
+               "[{\"name\":\"%s\",\"parameters\":{\"type\":\"object\",\"properties\":{\"u\":" UNIQUE
+               "}},\"strict\":%s}]",
+               name, strict ? "true" : "false");
+      const tsl_tools_options o = {.preset = "minimax-m3", .report = take, .report_ctx = &l};
+      tsl_status status = tsl_grammar_tools(vocab, request, strlen(request), &o, NULL, &g, &e);
+      CHECKF(status == (strict ? TSL_ERR_UNSUPPORTED : TSL_OK), "%s", e.message);
+      CHECKF(is_utf8(e.message), "%s", e.message);
+      tsl_grammar_release(g);
+    }
+    CHECKF(is_utf8(l.text) && strstr(l.text, name), "%s", l.text);
+  }
+}
+
 int main(void) {
   CHECK(tsl_vocab_embedded(NULL, &vocab, NULL) == TSL_OK);
   RUN(parts_are_left_out, "and the report says which");
   RUN(tables_are_used_again, "and the report says so again");
   RUN(many_parts, "end as any object");
   RUN(mistakes_stay, "errors");
+  RUN(long_names, "in reports and messages");
   tsl_vocab_release(vocab);
   return tsl_test_end();
 }

@@ -41,11 +41,7 @@ static const char *const severities[] = {"mistake", "quality", "cost"};
 
 /* ---- findings -------------------------------------------------------------------------------- */
 
-int tsl__lint_shown(const char *text, uint32_t length) {
-  uint32_t n = length < 60 ? length : 60;
-  while (n && n < length && ((uint8_t)text[n] & 0xC0) == 0x80) n--;
-  return (int)n;
-}
+int tsl__lint_shown(const char *text, uint32_t length) { return tsl__shown(text, length, 60); }
 
 bool tsl__lint_mends(const lint *l) {
   return l->options->fix && (!rows[l->rule].bounds || l->options->bounds);

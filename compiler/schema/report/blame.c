@@ -116,18 +116,18 @@ const tsl__json *tsl__schema_misplaced(const struct schema *s, const struct node
 }
 
 /* As much of a name as is shown. */
-static int shown(uint32_t length) {
-  return (int)(length < TSL__NAME_SHOWN ? length : TSL__NAME_SHOWN);
+static int shown(const char *name, uint32_t length) {
+  return tsl__shown(name, length, TSL__NAME_SHOWN);
 }
 
 void tsl__schema_say_misplaced(struct schema *s, const struct node *n, const tsl__json *name,
                                char *out, size_t size) {
   const tsl__json *near = nearest(s, n, name);
   int used = snprintf(out, size, "\"%.*s\" is required, but additional properties are not allowed",
-                      shown(name->length), name->text);
+                      shown(name->text, name->length), name->text);
   if (near && used > 0 && (size_t)used < size)
-    snprintf(out + used, size - (size_t)used, ": is \"%.*s\" meant?", shown(near->key_length),
-             near->key);
+    snprintf(out + used, size - (size_t)used, ": is \"%.*s\" meant?",
+             shown(near->key, near->key_length), near->key);
 }
 
 /* Is it a required name that the object has no place for? Then the error names it. */
@@ -153,7 +153,7 @@ static bool blame_closed(struct schema *s, const struct node *n, uint64_t mask) 
                        "no value satisfies the schema: \"%.*s\" is required, but subschema %u of "
                        "allOf allows no additional properties: unevaluatedProperties beside allOf "
                        "sees those of all subschemas",
-                       shown(name->length), name->text, (unsigned)i);
+                       shown(name->text, name->length), name->text, (unsigned)i);
       return true;
     }
   return false;
