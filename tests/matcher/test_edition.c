@@ -316,7 +316,7 @@ static void test_long_history(void) {
   tsl_grammar_release(never);
 }
 
-/* One of which so much was taken back that less history is left than text: both grow again. */
+/* One that was rolled back so far that less history is left than text: both grow again. */
 static void test_short_history(void) {
   const struct kind *k = &kinds[0];
   tsl_grammar *g = compile(k, 1 << 20), *never = compile(k, NEVER);
