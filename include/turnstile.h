@@ -1654,7 +1654,8 @@ TSL_API tsl_status tsl_grammar_tags(tsl_vocab *vocab, const char *json, size_t l
  * tables grow, under one lock, until the last of these grammars is released. Limits of time, steps
  * and memory are those of the grammar that made the tables.
  * The grammar has tables of its own where nothing can be shared: other schema options, tables that
- * hold half of max_memory, or uniqueItems in the new schemas only. */
+ * hold half of max_memory or whose expressions texts have filled, or uniqueItems in the new schemas
+ * only. */
 TSL_API tsl_status tsl_grammar_tags_over(tsl_grammar *over, const char *json, size_t length,
                                          const tsl_schema_options *schema, const tsl_limits *limits,
                                          tsl_grammar **out, tsl_error *error);

@@ -32,7 +32,7 @@
 #include "compiler/grammar/base_layer.h"
 #include "compiler/grammar/guidance.h"
 #include "compiler/tools/tools.h"
-#include "runtime/matcher/grammar.h"
+#include "runtime/matcher/edition.h"
 #include "runtime/position/distinct.h"
 #include "runtime/matcher/quota.h"
 
@@ -343,6 +343,7 @@ static bool compile_over(const tags_job *r, tsl__tags *t, const tsl__tag *root, 
   if (!before || over->vocab != r->vocab ||
       !same_options(r->schema ? r->schema : &defaults, &before->captures->schema))
     return false;
+  if (tsl__is_crowded(over->tables->first)) return false; /* its first matcher would leave them */
   tsl_error unused, *error = t->error;
   tsl__tagged *tagged = NULL;
   tsl__mutex_lock(over->lock);

@@ -67,10 +67,12 @@ static tsl_status read_member(const tsl__json *root, const char *schema, size_t 
 /* Does the text hold the word? */
 static bool mentions(const char *text, size_t length) {
   const size_t n = sizeof MEMBER - 1;
-  for (const char *at = text, *end = text + length; at + n <= end; at++) {
-    at = memchr(at, MEMBER[0], (size_t)(end - at));
-    if (!at || at + n > end) return false;
+  while (length >= n) {
+    const char *at = memchr(text, MEMBER[0], length - n + 1);
+    if (!at) return false;
     if (!memcmp(at, MEMBER, n)) return true;
+    length -= (size_t)(at + 1 - text);
+    text = at + 1;
   }
   return false;
 }

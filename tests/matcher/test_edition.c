@@ -419,6 +419,28 @@ static void test_parsers(void) {
   tsl_parser_free(kept); /* the last who has the grammar */
 }
 
+/* ---- over ------------------------------------------------------------------------------------ */
+
+/* A tree over tables that texts have filled gets its own: nothing is compiled twice. */
+static void test_over(void) {
+  const struct kind *k = &kinds[KINDS - 2];
+  tsl_grammar *g = compile(k, 10 << 10), *before = NULL, *after = NULL;
+  size_t n = strlen(k->text);
+  uint64_t seed = 6;
+  CHECK(tsl_grammar_tags_over(g, k->text, n, NULL, NULL, &before, NULL) == TSL_OK);
+  CHECK(before && before->tables == g->tables);
+  make_editions(g, k, &seed);
+  CHECK(tsl_grammar_tags_over(g, k->text, n, NULL, NULL, &after, NULL) == TSL_OK);
+  CHECK(after && after->tables != g->tables);
+  CHECK(write_text(after, k, 20, &seed) == TSL_OK && !after->editions);
+  /* who was there before goes on */
+  CHECK(write_text(before, k, 20, &seed) == TSL_OK && before->editions);
+  tsl_grammar_release(g);
+  CHECK(write_text(before, k, 20, &seed) == TSL_OK);
+  tsl_grammar_release(before);
+  tsl_grammar_release(after);
+}
+
 /* ---- alone ----------------------------------------------------------------------------------- */
 
 static void test_alone(void) {
@@ -544,6 +566,7 @@ int main(void) {
   RUN(test_short_history, "one whose history is shorter than it is");
   RUN(test_budget, "one under a budget");
   RUN(test_parsers, "answers that are read use up no grammar");
+  RUN(test_over, "a tree over filled tables gets its own");
   RUN(test_alone, "a text that fills its limit fails alone");
   RUN(test_threads, "three threads see what one sees");
   RUN(test_refused, "where a compile fails all goes on");
