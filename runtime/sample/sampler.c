@@ -239,7 +239,9 @@ tsl_status tsl_sampler_prompt(tsl_sampler *sampler, const tsl_token *tokens, siz
 }
 
 void tsl_sampler_set_matcher(tsl_sampler *sampler, const tsl_matcher *matcher) {
-  if (sampler) sampler->matcher = matcher;
+  if (!sampler) return;
+  sampler->matcher = matcher;
+  if (!matcher) tsl__structure_free(&sampler->structure, &sampler->alloc);
 }
 
 tsl_status tsl_sampler_rollback(tsl_sampler *sampler, size_t count) {

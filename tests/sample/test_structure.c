@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "runtime/matcher/grammar.h"
 #include "tests/support/check.h"
 #include "tests/support/failing.h"
 #include "turnstile.h"
@@ -325,6 +326,36 @@ static void out_of_memory(void) {
   close_run(&r);
 }
 
+/* A sampler without a matcher holds no grammar any more: what its matcher's grammar points at may go.
+ */
+static void lets_go(void) {
+  tsl_sampler_options o = {.temperature = 1, .repetition_penalty = 2};
+  tsl_sampler *s = NULL;
+  tsl_grammar *g = NULL;
+  tsl_matcher *m = NULL;
+  CHECK(tsl_sampler_new(&o, NULL, &s) == TSL_OK);
+  CHECK(tsl_grammar_regex(vocab, "[a-z]+", 6, NULL, NULL, &g, NULL) == TSL_OK);
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK);
+  float *row = calloc(width, sizeof *row);
+  uint32_t *mask = malloc(tsl_vocab_mask_words(vocab) * sizeof *mask);
+  tsl_draw d;
+  tsl_sampler_set_matcher(s, m);
+  for (int i = 0; i < 3; i++) {
+    CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
+    CHECK(tsl_sampler_draw(s, row, width, mask, &d) == TSL_OK);
+    CHECK(tsl_sampler_accept(s, d.token) == TSL_OK && tsl_matcher_accept(m, d.token) == TSL_OK);
+  }
+  unsigned held = atomic_load(&g->references);
+  tsl_sampler_set_matcher(s, NULL);
+  CHECK(atomic_load(&g->references) == held - 1);
+  tsl_matcher_free(m);
+  CHECK(atomic_load(&g->references) == 1);
+  tsl_grammar_release(g);
+  free(row);
+  free(mask);
+  tsl_sampler_free(s);
+}
+
 int main(void) {
   if (tsl_vocab_embedded(NULL, &vocab, NULL) != TSL_OK) return 2;
   width = tsl_vocab_logits_width(vocab);
@@ -332,6 +363,7 @@ int main(void) {
   RUN(ngrams, "so they do where n-grams are banned");
   RUN(switched_off, "without a matcher, and of another grammar");
   RUN(content_is_penalised, "values lose what a penalty takes");
+  RUN(lets_go, "of the grammar, without a matcher");
   RUN(out_of_memory, "requests that are refused");
   tsl_vocab_release(vocab);
   return tsl_test_end();
