@@ -351,6 +351,34 @@ def test_loops():
     raises(ValueError, lambda: T.find_loop([1], 1), "one copy")
 
 
+class Cut(Random):
+    """A model whose answer ends within a character."""
+
+    def logits(self, tokens):
+        (half,) = (t for t in range(vocab.size) if vocab.token_bytes(t) == b"\xc3")
+        row = array.array("f", [0.0] * vocab.logits_width)
+        row[half if len(tokens) == 2 else vocab.eog_tokens[0]] = 9.0
+        return row
+
+
+def test_cut():
+    """A stream is the whole answer, also where that ends within a character."""
+    model = Cut()
+    check(model("?") == "\ufffd", f"the answer: {model('?')!r}")
+    pieces = list(model.stream_text("?"))
+    check("".join(pieces) == model("?"), f"the stream: {pieces!r}")
+
+
+def test_penalties():
+    """Penalties spare what the grammar lists: such answers are those without penalties."""
+    model = Random()
+    words = {"type": "array", "items": {"enum": ["red", "blue"]}, "minItems": 6, "maxItems": 6}
+    for seed in range(5):
+        how = {"seed": seed, "temperature": 1.0}
+        free, penalised = model("?", words, **how), model("?", words, repetition_penalty=9.0, **how)
+        check(free == penalised, f"{free} and {penalised}")
+
+
 def test_shortcuts():
     """A vocabulary by its folder, and any object."""
     with tempfile.TemporaryDirectory() as folder:
@@ -411,6 +439,8 @@ run(
     test_partial,
     test_async,
     test_loops,
+    test_cut,
+    test_penalties,
     test_shortcuts,
     test_server,
 )

@@ -203,6 +203,9 @@ class Model(_Answers):
             text = decoder.decode(piece)
             if text:
                 yield text
+        text = decoder.decode(b"", final=True)  # a character that the answer ends within
+        if text:
+            yield text
 
     def measure(self, prompt, type=None, **options):
         """(answer, Measure): what the grammar took from the model."""
@@ -276,6 +279,7 @@ class Model(_Answers):
         matcher = _core.Matcher(grammar) if grammar is not None else None
         budget = _core.Budget(grammar) if grammar is not None else None
         sampler = _core.Sampler(**{"temperature": 0.0, **sampling})
+        sampler.set_matcher(matcher)  # penalties spare brackets and names
         tokens = self.encode(self.template(prompt, system))
         begin = len(tokens)
         measure = self.last = Measure()
