@@ -369,14 +369,23 @@ def test_cut():
     check("".join(pieces) == model("?"), f"the stream: {pieces!r}")
 
 
+class Steady(Random):
+    """A model that always wants the same."""
+
+    def logits(self, tokens):
+        return ROWS[0]
+
+
 def test_penalties():
     """Penalties spare what the grammar lists: such answers are those without penalties."""
-    model = Random()
     words = {"type": "array", "items": {"enum": ["red", "blue"]}, "minItems": 6, "maxItems": 6}
-    for seed in range(5):
-        how = {"seed": seed, "temperature": 1.0}
-        free, penalised = model("?", words, **how), model("?", words, repetition_penalty=9.0, **how)
-        check(free == penalised, f"{free} and {penalised}")
+    free = Steady()("?", words)
+    check(len(set(free)) == 1, f"without penalties: {free}")
+    for how in ({"frequency_penalty": 50.0}, {"repetition_penalty": 9.0}):
+        penalised = Steady()("?", words, **how)
+        check(free == penalised, f"{how}: {penalised}")
+    bent = Steady()("?", words, frequency_penalty=50.0, penalise_structure=True)
+    check(free != bent, f"with structure: {bent}")
 
 
 def test_shortcuts():
