@@ -90,8 +90,8 @@ tsl_status tsl_matcher_fork(const tsl_matcher *m, tsl_matcher **out) {
 
 /* ---- history --------------------------------------------------------------------------------- */
 
-/* A wider ring, rewritten from the entry that would be overwritten next. Those of a ring that is not
- * full are its last ones, so they stay the last. */
+/* A wider ring, rewritten from the entry that would be overwritten next. In a ring that is not full
+ * the entries in use come last, and stay the last. */
 static uint32_t *widened(const tsl_matcher *m, const uint32_t *ring, uint32_t cap) {
   uint32_t *wider = tsl__alloc(&m->alloc, cap * sizeof *wider), first = m->history_next;
   if (!wider || !ring) return wider;

@@ -326,8 +326,7 @@ static void out_of_memory(void) {
   close_run(&r);
 }
 
-/* A sampler without a matcher holds no grammar any more: what its matcher's grammar points at may go.
- */
+/* A sampler without a matcher holds no grammar: what the grammar points at may be freed. */
 static void lets_go(void) {
   tsl_sampler_options o = {.temperature = 1, .repetition_penalty = 2};
   tsl_sampler *s = NULL;
