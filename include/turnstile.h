@@ -924,8 +924,8 @@ TSL_API tsl_status tsl_sampler_prompt(tsl_sampler *sampler, const tsl_token *tok
  * with the same effect: letters of a string, digits of a number. So the probabilities of names are
  * those without penalties.
  * `matcher` is that of the text, and at its position when a token is drawn. It is borrowed, and its
- * grammar is retained: NULL ends both, and must be set before the matcher is freed. options.penalise_structure switches it
- * off. A fork has no matcher until one is set.
+ * grammar is retained: NULL ends both, and must be set before the matcher is freed.
+ * options.penalise_structure switches it off. A fork has no matcher until one is set.
  * Threads: a draw with penalties may take the grammar's lock. Its errors are also those of masks.
  * Cost of a draw with penalties: some ns for each allowed token that occurred before, and some µs
  * at a position that was not met before. Without penalties nothing. */
