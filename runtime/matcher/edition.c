@@ -242,7 +242,8 @@ static uint64_t expressions_now(const tsl_grammar *g) {
 /* Read another matcher's text. OVER: its expressions have grown by more than `most`. */
 static outcome reread(tsl_matcher *to, const tsl_matcher *from, uint64_t most, uint64_t deadline) {
   const uint8_t *bytes = from->text_bytes.at;
-  uint64_t before = expressions_now(to->grammar);
+  uint64_t limit = expressions_now(to->grammar); /* which may shrink, as caches are freed */
+  limit = most < UINT64_MAX - limit ? limit + most : UINT64_MAX;
   for (uint32_t i = 0; i < from->text_n; i++) {
     uint32_t n = from->text[i] & ~TSL__TEXT_BYTES;
     bool spelled = from->text[i] & TSL__TEXT_BYTES;
@@ -250,7 +251,7 @@ static outcome reread(tsl_matcher *to, const tsl_matcher *from, uint64_t most, u
         spelled ? tsl_matcher_accept_bytes(to, bytes, n, NULL) : tsl_matcher_accept(to, n);
     if (spelled) bytes += n;
     if ((i % LOOK_EACH == LOOK_EACH - 1 || status == TSL_ERR_LIMIT || i + 1 == from->text_n) &&
-        expressions_now(to->grammar) - before > most)
+        expressions_now(to->grammar) > limit)
       return OVER;
     if (status == TSL_ERR_LIMIT || tsl__expired(deadline)) return TOO_MUCH;
     if (status != TSL_OK) return TRY_AGAIN;

@@ -419,6 +419,35 @@ static void test_parsers(void) {
   tsl_parser_free(kept); /* the last who has the grammar */
 }
 
+/* ---- memory that shrinks ---------------------------------------------------------------------- */
+
+/* Each time that it is requested, the memory of the expressions is a byte less. */
+static size_t less_each_time(void *ctx) {
+  static size_t n = 1 << 20;
+  (void)ctx;
+  return n--;
+}
+
+/* Then a text that moves needs no edition of its own. */
+static void test_shrinking(void) {
+  const struct kind *k = &kinds[0];
+  tsl_grammar *g = compile(k, 16 << 10);
+  tsl_matcher *m = NULL;
+  uint64_t seed = 12;
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && follows(m, "abab"));
+  make_editions(g, k, &seed);
+  tsl__space *space = g->edition->tables->first->space;
+  const tsl__hook *hook = space->hook;
+  tsl__hook shrinks = *hook;
+  shrinks.life.memory = less_each_time;
+  space->hook = &shrinks;
+  CHECK(follows(m, "a"));
+  CHECK(m->grammar->whole == g->edition);
+  space->hook = hook;
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+}
+
 /* ---- over ------------------------------------------------------------------------------------ */
 
 /* A tree over tables that texts have filled gets its own: nothing is compiled twice. */
@@ -566,6 +595,7 @@ int main(void) {
   RUN(test_short_history, "one whose history is shorter than it is");
   RUN(test_budget, "one under a budget");
   RUN(test_parsers, "answers that are read use up no grammar");
+  RUN(test_shrinking, "memory of expressions that shrinks");
   RUN(test_over, "a tree over filled tables gets its own");
   RUN(test_alone, "a text that fills its limit fails alone");
   RUN(test_threads, "three threads see what one sees");
