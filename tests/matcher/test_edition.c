@@ -419,7 +419,7 @@ static void test_parsers(void) {
   tsl_parser_free(kept); /* the last who has the grammar */
 }
 
-/* ---- memory that shrinks ---------------------------------------------------------------------- */
+/* ---- memory that shrinks --------------------------------------------------------------------- */
 
 /* Each time that it is requested, the memory of the expressions is a byte less. */
 static size_t less_each_time(void *ctx) {
