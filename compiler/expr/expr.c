@@ -129,6 +129,7 @@ void tsl__exprs_free(tsl__exprs *x) {
   tsl__free(&a, x->known_fewest, TSL__KNOWN_FEWEST * sizeof *x->known_fewest);
   tsl__free(&a, x->search_steps, TSL__SEARCH_STEPS * sizeof *x->search_steps);
   tsl__free(&a, x->explored, TSL__EXPLORED * sizeof *x->explored);
+  tsl__free(&a, x->frames_read, TSL__FRAMES_READ * sizeof *x->frames_read);
   tsl__free(&a, x->known_reads, TSL__KNOWN_READS * sizeof *x->known_reads);
   tsl__free(&a, x->known_bounds, TSL__KNOWN_BOUNDS * sizeof *x->known_bounds);
   tsl__free(&a, x->known_steps, TSL__KNOWN_STEPS * sizeof *x->known_steps);
@@ -146,6 +147,7 @@ size_t tsl__exprs_memory(const tsl__exprs *x) {
          (x->way_shortest ? TSL__WAY_SHORTEST * sizeof *x->way_shortest : 0) +
          (x->known_fewest ? TSL__KNOWN_FEWEST * sizeof *x->known_fewest : 0) +
          (x->explored ? TSL__EXPLORED * sizeof *x->explored : 0) +
+         (x->frames_read ? TSL__FRAMES_READ * sizeof *x->frames_read : 0) +
          (x->known_steps ? TSL__KNOWN_STEPS * sizeof *x->known_steps : 0) +
          x->nodes.cap * sizeof *x->nodes.at + x->lists.cap * sizeof *x->lists.at + x->pool.cap +
          x->sets.cap * sizeof *x->sets.at + x->rules.cap * sizeof *x->rules.at +

@@ -195,6 +195,15 @@ typedef struct tsl__explored {
   tsl__bytes letters, live;
 } tsl__explored;
 
+/* Where the bytes below `end` lead from an expression with calls, as far as its own frame reads
+ * them. What looks for letters asks that of the same few expressions again and again. */
+#define TSL__FRAMES_READ 16u
+typedef struct tsl__frame_read {
+  tsl__expr e; /* TSL__NONE: none yet */
+  unsigned end;
+  tsl__expr to[256];
+} tsl__frame_read;
+
 /* Derivatives that were made, by expression and byte. */
 #define TSL__SEARCH_STEPS 8192u
 #define TSL__KNOWN_STEPS 512u
@@ -247,6 +256,8 @@ struct tsl__exprs {
   uint32_t need_slots, need_count;
   /* TSL__EXPLORED of them, or NULL: the last explorations of compiler/states/letters.c */
   tsl__explored *explored;
+  tsl__frame_read *frames_read; /* the last ones; NULL: none yet */
+  unsigned frames_next;
   /* the latter: how many were given up since one was not */
   unsigned explored_next, explored_vainly;
   tsl__known_bound *known_bounds;  /* TSL__KNOWN_BOUNDS of them, made with the first, or NULL */

@@ -36,7 +36,7 @@ static tsl__expr derive_frame(tsl__exprs *x, tsl__expr e, uint8_t byte) {
 }
 
 /* Where each byte below `end` leads, of e that reads so. Those that are alike are tried once. */
-static void derive_read(tsl__exprs *x, tsl__expr e, const tsl__reads *r, unsigned end,
+static void derive_anew(tsl__exprs *x, tsl__expr e, const tsl__reads *r, unsigned end,
                         tsl__expr *to) {
   tsl__alike a;
   uint8_t alike[TSL__ALIKE_MAX];
@@ -52,6 +52,32 @@ static void derive_read(tsl__exprs *x, tsl__expr e, const tsl__reads *r, unsigne
     TSL__AT_ONCE
     for (unsigned k = b; k < next; k++) to[k] = d;
   }
+}
+
+/* The same, or what is remembered of it. */
+static void derive_read(tsl__exprs *x, tsl__expr e, const tsl__reads *r, unsigned end,
+                        tsl__expr *to) {
+  if (!tsl__expr_has_calls(x, e)) {
+    derive_anew(x, e, r, end, to);
+    return;
+  }
+  if (!x->frames_read && !(x->frames_read = tsl__alloc_zero(&x->alloc, TSL__FRAMES_READ *
+                                                                sizeof *x->frames_read))) {
+    tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
+    memset(to, 0, end * sizeof *to);
+    return;
+  }
+  for (unsigned i = 0; i < TSL__FRAMES_READ; i++)
+    if (x->frames_read[i].e == e && x->frames_read[i].end >= end) {
+      memcpy(to, x->frames_read[i].to, end * sizeof *to);
+      return;
+    }
+  derive_anew(x, e, r, end, to);
+  if (x->status != TSL_OK) return;
+  tsl__frame_read *known = &x->frames_read[x->frames_next++ % TSL__FRAMES_READ];
+  known->e = e;
+  known->end = end;
+  memcpy(known->to, to, end * sizeof *to);
 }
 
 static void add_live(const tsl__expr *to, unsigned from, tsl__bytes *out) {

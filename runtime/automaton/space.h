@@ -213,6 +213,8 @@ typedef struct tsl__walking {
   /* depth of the outermost walk that a walk in progress came back to; UINT32_MAX: none */
   uint32_t cycle;
   struct tsl__scratch *scratch;                /* reusable buffers of the walk */
+  struct tsl__rows *rows;                      /* of linear.c, while a walk is under way */
+  tsl__bytes follow_bytes;                     /* all that most of `follows` begin with */
   struct tsl__naming *naming;                  /* and of walks along names (names.c) */
   tsl__delta_base delta_bases[TSL__DELTA_MAX]; /* the last ones */
   uint32_t delta_count;                        /* in all */
@@ -222,7 +224,6 @@ typedef struct tsl__walking {
   uint32_t subtract_met;                       /* walks that were derived from a class */
   uint32_t shortcuts_off;                      /* TSL__SHORTCUT_... (walk.h): tests turn some off */
   TSL__VEC(struct tsl__adopted) adopted;       /* bitsets of shared_walks.h */
-  tsl__bytes follow_bytes;                     /* all that any of `follows` begins with */
   uint32_t followed[TSL__FOLLOWED];            /* of the last walks, the newest first; 0: none */
 } tsl__walking;
 

@@ -10,6 +10,7 @@
 /* frames inside one another, from which on nobody asks what follows them all */
 #define NESTED_MOST 64u
 #define BYTES_MOST 160u     /* bytes from which on telling them apart helps nobody */
+#define SIGNS_MOST 64u      /* bytes from which on it is no matter of signs */
 #define NUMBERS_MAX 0x7FFFu /* see context_of in walk.c */
 #define LEADS_MAX 8u        /* states that are counted */
 #define REACHED_MAX 32u     /* states that letters lead to */
@@ -185,7 +186,8 @@ static uint32_t follow_number(tsl__space *space, const tsl__follow *f) {
                           : NULL;
   if (!made) return 0;
   *made = *f;
-  tsl__bytes_or(&space->walking.follow_bytes, &f->bytes);
+  if (tsl__bytes_count(&f->bytes) <= SIGNS_MOST)
+    tsl__bytes_or(&space->walking.follow_bytes, &f->bytes);
   uint32_t number = tsl__space_count(space, follows) - 1;
   return tsl__index_add(&space->follows.index, &space->alloc, hash, number)
              ? number

@@ -89,7 +89,7 @@ uint32_t tsl__follow_of(tsl__space *space, tsl__after *after);
 /* The number of what begins with these bytes, whatever it is; 0: there are too many numbers, or on
  * failure (sticky). Needs the lock. */
 uint32_t tsl__follow_before(tsl__space *space, const tsl__bytes *bytes);
-/* The same with the signs of all that is known to follow anything, or itself. */
+/* The same with the bytes that others may begin with, if it begins with few; or itself. */
 uint32_t tsl__follow_wider(tsl__space *space, uint32_t number);
 /* The letters of a state among which it may call, or end where `follow` (0: nothing) follows; NULL:
  * they are of no use, or on failure (sticky). Needs the lock. */

@@ -54,11 +54,13 @@ level *tsl__level_open(tsl__space *space) {
   l->calls_of = l->loops_of = l->key.state = 0;
   l->after = NULL;
   l->follow = 0;
+  memset(l->visits, 0, sizeof l->visits);
   l->sieve.of = NULL;
   return l;
 }
 
 void tsl__walk_scratch_free(tsl__space *space) {
+  tsl__linear_forget(space);
   if (!space->walking.scratch) return;
   for (size_t i = 0; i < space->walking.scratch->levels.n; i++) {
     level *l = space->walking.scratch->levels.at[i];

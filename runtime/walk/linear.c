@@ -9,9 +9,8 @@
 #include "runtime/core/trie.h"
 #include "runtime/vocab/token_ring.h"
 
-#define LARGE 32u      /* tokens below a node */
-#define WORDS_NODES 3u /* of letters only, from which they are passed over at once */
-/* times that such a tree is met by a row, from which it is counted how many of them it accepts */
+/* times that a tree of words is met by a row, from which it is counted how many of them it
+ * accepts */
 #define WORDS_MET 16u
 #define WORDS_HIGH TSL__WORDS_HIGH /* bytes that may follow a node: higher ones are read */
 /* that letters of any kind may lead to, if all words of these are to be read at once: fewer than a
@@ -23,13 +22,14 @@
 #define ENTERED 16     /* nodes that can be read in the time that the search takes for one */
 #define STEP_NODES 4096u
 #define ROWS 256u
+#define ROWS_FREE 96u /* that a table must have left to be used again */
 #define SLOTS 512u
 
 /* Numbers of rows that are none. ENDS: there the frame ends and no more, where that is kept apart
  * from ASIDE. */
 enum { DEAD, UNKNOWN, ASIDE, ENDS, FIRST };
 
-typedef struct table {
+typedef struct tsl__rows {
   uint8_t to[ROWS][256];
   const tsl__state_rec *record[ROWS];
   tsl__state state[ROWS];
@@ -45,6 +45,12 @@ typedef struct table {
   tsl__linear_stops *stops;
   bool stop[ROWS];
   tsl__bytes before[ROWS];
+  /* rows that a reading began with: what else their states do was done where they were arrived at,
+   * so they are in no slot */
+  bool start[ROWS];
+  /* for which readings the rows are: `last`, are there stops, and before which bytes */
+  bool stopping;
+  tsl__bytes stops_before;
 } table;
 
 /* A reading under way. */
@@ -61,101 +67,6 @@ typedef struct reading {
 
 /* ASCII letters. */
 static const tsl__bytes words = {{0, TSL__WORD_LETTERS, 0, 0}};
-
-/* ---- the table ------------------------------------------------------------------------------- */
-
-typedef struct place {
-  uint32_t node;
-  uint16_t depth;
-} place;
-
-/* A node in the table, with its tokens; what follows it is put in when its tree has been. */
-static void put(tsl__linear *l, const tsl__trie *trie, place p) {
-  const tsl__trie_node *n = &trie->nodes[p.node];
-  tsl__linear_node made = {0,       l->tokens + 32 * (l->n % TSL__LINEAR_SPARE),
-                           p.node,  (uint16_t)(p.depth ? p.depth - 1 : 0),
-                           n->byte, n->end - n->own_end >= LARGE ? TSL__LINEAR_LARGE : 0};
-  for (uint32_t k = n->begin; k < n->own_end; k++) {
-    made.token = trie->order[k];
-    if (k + 1 == n->own_end) break;
-    l->nodes[l->n] = (tsl__linear_node){l->n + 1, made.token, UINT32_MAX, made.above, made.byte, 0};
-    l->n++;
-  }
-  l->at[p.node] = l->n;
-  l->nodes[l->n++] = made;
-}
-
-/* `next` of each: where the next node is that is no deeper. From the last to the first, as `next`
- * of a later one is known. */
-static void put_next(tsl__linear *l) {
-  for (uint32_t i = l->n; i-- > 0;) {
-    uint32_t next = i + 1;
-    if (l->nodes[i].next) continue;
-    while (i > 0 && next < l->n && l->nodes[next].above > l->nodes[i].above)
-      next = l->nodes[next].next;
-    l->nodes[i].next = i == 0 ? l->n : next;
-  }
-}
-
-/* The height of what is letters only, and more than a few nodes. */
-static void put_words(tsl__linear *l, const tsl__trie *trie) {
-  for (uint32_t i = 0; i < l->n; i++) {
-    tsl__linear_node *n = &l->nodes[i];
-    if (n->next - i <= WORDS_NODES) continue;
-    const tsl__trie_node *t = &trie->nodes[n->node];
-    if (t->height <= WORDS_HIGH && tsl__trie_below_within(trie, t, &words))
-      n->below |= (uint8_t)t->height;
-  }
-}
-
-/* How many nodes have a byte below: by the sets that they share. */
-static bool count_above(tsl__space *base, tsl__linear *l) {
-  const tsl__trie *trie = &base->vocab->trie;
-  size_t size = (trie->set_count + 1u) * sizeof(uint32_t);
-  uint32_t *nodes = tsl__alloc_zero(&base->alloc, size);
-  if (!nodes) return tsl__space_no_memory(base);
-  for (uint32_t i = 0; i < trie->node_count; i++)
-    nodes[trie->nodes[i].below == UINT16_MAX ? trie->set_count : trie->nodes[i].below]++;
-  for (uint32_t k = 0; k < trie->set_count; k++)
-    for (unsigned w = 0; w < 4; w++)
-      for (uint64_t left = trie->sets[k].w[w]; left; left &= left - 1)
-        l->above[w << 6 | (unsigned)__builtin_ctzll(left)] += nodes[k];
-  tsl__free(&base->alloc, nodes, size);
-  return true;
-}
-
-tsl_status tsl__linear_make(tsl__space *base) {
-  const tsl__trie *trie = &base->vocab->trie;
-  TSL__VEC(place) stack = {0};
-  tsl__linear *l = tsl__arena_alloc(&base->arena, sizeof *l);
-  size_t most = (size_t)trie->node_count + trie->order_count;
-  tsl__linear_node *nodes = l ? tsl__arena_alloc(&base->arena, most * sizeof *nodes) : NULL;
-  uint32_t *at = nodes ? tsl__arena_alloc(&base->arena, trie->node_count * sizeof *at) : NULL;
-  if (!at || !tsl__vec_push(&base->alloc, &stack, ((place){0, 0})))
-    return tsl__space_no_memory(base), base->status;
-  *l = (tsl__linear){.nodes = nodes,
-                     .at = at,
-                     .tokens = (uint32_t)tsl_vocab_mask_words(base->vocab) * 32,
-                     .least = TSL__LINEAR_TOKENS};
-  while (stack.n) {
-    place p = stack.at[--stack.n];
-    const tsl__trie_node *n = &trie->nodes[p.node];
-    put(l, trie, p);
-    for (uint32_t c = n->first_child + n->children; c-- > n->first_child;)
-      if (!tsl__vec_push(&base->alloc, &stack, ((place){c, (uint16_t)(p.depth + 1)}))) {
-        tsl__vec_free(&base->alloc, &stack);
-        return tsl__space_no_memory(base), base->status;
-      }
-  }
-  tsl__vec_free(&base->alloc, &stack);
-  put_next(l);
-  put_words(l, trie);
-  uint32_t space = tsl__trie_child(trie, 0, ' ');
-  l->space = space ? l->at[space] : 0;
-  if (count_above(base, l) && tsl__cover_make(base, l) && tsl__quoted_make(base, l))
-    base->warm.linear = l;
-  return base->status;
-}
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
@@ -180,7 +91,7 @@ static uint8_t add_row(table *rows, const tsl__state_rec *r, tsl__state state, u
   rows->state[number] = state;
   rows->count[number] = count;
   rows->record[number] = r;
-  rows->stop[number] = false;
+  rows->stop[number] = rows->start[number] = false;
   put_live(rows->to[number], &r->live);
   return (uint8_t)number;
 }
@@ -193,6 +104,33 @@ static uint8_t start_rows(table *rows, const tsl__state_rec *r, tsl__state state
   rows->ends = rows->last = false;
   rows->stops = NULL;
   return add_row(rows, r, state, count);
+}
+
+/* Are rows that an earlier reading left for readings such as this one, with room for more? */
+static bool serves(const table *rows, const tsl__linear_from *from) {
+  return rows->n && rows->n <= ROWS - ROWS_FREE && rows->last == from->last &&
+         rows->stopping == (from->stops != NULL) &&
+         (!from->stops || tsl__bytes_equal(&rows->stops_before, &from->stops->before));
+}
+
+/* The row that a reading begins with: in a table that an earlier one left, or in a new one. */
+static uint8_t begin_rows(table *rows, const tsl__state_rec *r, const tsl__linear_from *from) {
+  uint32_t number = FIRST;
+  if (!serves(rows, from)) {
+    start_rows(rows, r, from->state, from->count);
+    rows->last = from->last;
+    rows->stopping = from->stops != NULL;
+    if (from->stops) rows->stops_before = from->stops->before;
+  } else {
+    while (number < rows->n && !(rows->start[number] && rows->state[number] == from->state &&
+                                 rows->count[number] == from->count))
+      number++;
+    if (number == rows->n) add_row(rows, r, from->state, from->count);
+  }
+  rows->start[number] = true;
+  rows->stops = from->stops;
+  rows->ahead = 0;
+  return (uint8_t)number;
 }
 
 /* Is a state one of those that may stop, before some bytes: *before? */
@@ -345,13 +283,28 @@ static bool set_aside(const reading *at, uint8_t from, const tsl__linear_node *n
          tsl__space_no_memory(at->space);
 }
 
-/* A node where a row that may stop is reached: noted, if it may stop before one of the next bytes.
- * False: out of memory (sticky). */
+/* May a row stop at a node, before one of the next bytes? What is a word with all below lives
+ * there, if all words do: to stop before that adds nothing. */
+static bool stops_at(const reading *at, uint8_t number, const tsl__trie_node *n) {
+  const tsl__trie *trie = &at->space->vocab->trie;
+  const tsl__bytes *before = &at->rows->before[number];
+  if (!tsl__trie_below_meets(trie, n, before)) return false;
+  for (uint32_t c = n->first_child; c < n->first_child + n->children; c++) {
+    const tsl__trie_node *child = &trie->nodes[c];
+    if (!tsl__bytes_has(before, trie->labels[c])) continue;
+    if (!tsl__bytes_has(&words, trie->labels[c]) ||
+        (child->children && !tsl__trie_below_within(trie, child, &words)) ||
+        !lives_as_words(at->space, at->rows, number, child->height + 1u))
+      return true;
+  }
+  return false;
+}
+
+/* A node where a row that may stop is reached: noted, if it does. False: out of memory (sticky). */
 static bool note_stop(const reading *at, uint8_t number, const tsl__linear_node *n) {
   const tsl__trie *trie = &at->space->vocab->trie;
   const table *rows = at->rows;
-  if (n->node == UINT32_MAX || !tsl__next_meets(trie, &trie->nodes[n->node], &rows->before[number]))
-    return true;
+  if (n->node == UINT32_MAX || !stops_at(at, number, &trie->nodes[n->node])) return true;
   tsl__linear_stop stop = {rows->state[number], rows->count[number], n->node,
                            (uint16_t)(n->above + 1 + at->deeper)};
   return tsl__vec_push(&at->space->alloc, &rows->stops->at, stop) ||
@@ -563,13 +516,25 @@ bool tsl__linear_beats(const tsl__space *space, const tsl__linear *t, const tsl_
   return entered * ENTERED > t->n && tokens >= t->least;
 }
 
+/* The rows that the readings of one mask share; NULL: out of memory. */
+static table *rows_for_reading(tsl__space *space) {
+  if (!space->walking.rows && (space->walking.rows = tsl__alloc(&space->alloc, sizeof(table))))
+    space->walking.rows->n = 0;
+  return space->walking.rows;
+}
+
+void tsl__linear_forget(tsl__space *space) {
+  tsl__free(&space->alloc, space->walking.rows, sizeof(table));
+  space->walking.rows = NULL;
+}
+
 bool tsl__linear_read(tsl__space *space, const tsl__linear *t, const tsl__linear_from *from,
                       uint32_t *marks, tsl__linear_asides *aside) {
   size_t depths = (size_t)space->vocab->trie.nodes[0].height + 1;
   uint32_t i = t->at[from->node], depth = from->node ? t->nodes[i].above + 1u : 0;
   reading at = {space,
                 t,
-                tsl__alloc(&space->alloc, sizeof *at.rows),
+                rows_for_reading(space),
                 tsl__alloc(&space->alloc, depths),
                 marks,
                 aside,
@@ -578,17 +543,14 @@ bool tsl__linear_read(tsl__space *space, const tsl__linear *t, const tsl__linear
   const tsl__state_rec *r = tsl__state_expanded(space, from->state);
   bool fine = r && at.rows && at.row_of;
   if (fine) {
-    /* whatever else this state may do was done where it was arrived at */
-    at.row_of[depth] = start_rows(at.rows, r, from->state, from->count);
-    at.rows->last = from->last;
-    at.rows->stops = from->stops;
+    at.row_of[depth] = begin_rows(at.rows, r, from);
     fine = i == 0          ? read_root(&at)
            : i == t->space ? read_spaced(&at)
                            : read_on(&at, i + 1, t->nodes[i].next) != OFF;
   } else if (r) {
     tsl__space_no_memory(space);
   }
-  tsl__free(&space->alloc, at.rows, sizeof *at.rows);
+  if (!space->walking.depth) tsl__linear_forget(space);
   tsl__free(&space->alloc, at.row_of, depths);
   return fine;
 }

@@ -147,6 +147,8 @@ bool tsl__linear_beats(const tsl__space *space, const tsl__linear *t, const tsl_
  * (sticky). Needs the lock. */
 bool tsl__linear_read(tsl__space *space, const tsl__linear *t, const tsl__linear_from *from,
                       uint32_t *marks, tsl__linear_asides *aside);
+/* What readings share while a walk is under way is freed. */
+void tsl__linear_forget(tsl__space *space);
 /* What is found where quotes are read. */
 typedef struct tsl__linear_found {
   /* that live; room for as many as the table has nodes, and so is there for nodes */

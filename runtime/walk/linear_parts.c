@@ -1,5 +1,5 @@
-/* linear_parts.c - smaller tables, made of the full one (linear.h): without words, and of quotes
- * alone.
+/* linear_parts.c - the table of a vocabulary (linear.h), and smaller ones made of it: without
+ * words, and of quotes alone.
  *
  * Problem   Three of five tokens are ASCII letters, with a space before them or without. Most
  *           states that read the table let all of them through, and the full table is larger than
@@ -216,4 +216,104 @@ bool tsl__quoted_make(tsl__space *base, tsl__linear *l) {
   tsl__free(&base->alloc, place, l->n);
   tsl__free(&base->alloc, before, (l->n + (size_t)1) * sizeof *before);
   return nodes != NULL;
+}
+
+/* ---- the full table -------------------------------------------------------------------------- */
+
+#define LARGE 32u      /* tokens below a node */
+#define WORDS_NODES 3u /* of letters only, from which they are passed over at once */
+
+static const tsl__bytes words = {{0, TSL__WORD_LETTERS, 0, 0}};
+
+typedef struct place {
+  uint32_t node;
+  uint16_t depth;
+} place;
+
+/* A node in the table, with its tokens; what follows it is put in when its tree has been. */
+static void put(tsl__linear *l, const tsl__trie *trie, place p) {
+  const tsl__trie_node *n = &trie->nodes[p.node];
+  tsl__linear_node made = {0,       l->tokens + 32 * (l->n % TSL__LINEAR_SPARE),
+                           p.node,  (uint16_t)(p.depth ? p.depth - 1 : 0),
+                           n->byte, n->end - n->own_end >= LARGE ? TSL__LINEAR_LARGE : 0};
+  for (uint32_t k = n->begin; k < n->own_end; k++) {
+    made.token = trie->order[k];
+    if (k + 1 == n->own_end) break;
+    l->nodes[l->n] = (tsl__linear_node){l->n + 1, made.token, UINT32_MAX, made.above, made.byte, 0};
+    l->n++;
+  }
+  l->at[p.node] = l->n;
+  l->nodes[l->n++] = made;
+}
+
+/* `next` of each: where the next node is that is no deeper. From the last to the first, as `next`
+ * of a later one is known. */
+static void put_next(tsl__linear *l) {
+  for (uint32_t i = l->n; i-- > 0;) {
+    uint32_t next = i + 1;
+    if (l->nodes[i].next) continue;
+    while (i > 0 && next < l->n && l->nodes[next].above > l->nodes[i].above)
+      next = l->nodes[next].next;
+    l->nodes[i].next = i == 0 ? l->n : next;
+  }
+}
+
+/* The height of what is letters only, and more than a few nodes. */
+static void put_heights(tsl__linear *l, const tsl__trie *trie) {
+  for (uint32_t i = 0; i < l->n; i++) {
+    tsl__linear_node *n = &l->nodes[i];
+    if (n->next - i <= WORDS_NODES) continue;
+    const tsl__trie_node *t = &trie->nodes[n->node];
+    if (t->height <= TSL__WORDS_HIGH && tsl__trie_below_within(trie, t, &words))
+      n->below |= (uint8_t)t->height;
+  }
+}
+
+/* How many nodes have a byte below: by the sets that they share. */
+static bool count_above(tsl__space *base, tsl__linear *l) {
+  const tsl__trie *trie = &base->vocab->trie;
+  size_t size = (trie->set_count + 1u) * sizeof(uint32_t);
+  uint32_t *nodes = tsl__alloc_zero(&base->alloc, size);
+  if (!nodes) return tsl__space_no_memory(base);
+  for (uint32_t i = 0; i < trie->node_count; i++)
+    nodes[trie->nodes[i].below == UINT16_MAX ? trie->set_count : trie->nodes[i].below]++;
+  for (uint32_t k = 0; k < trie->set_count; k++)
+    for (unsigned w = 0; w < 4; w++)
+      for (uint64_t left = trie->sets[k].w[w]; left; left &= left - 1)
+        l->above[w << 6 | (unsigned)__builtin_ctzll(left)] += nodes[k];
+  tsl__free(&base->alloc, nodes, size);
+  return true;
+}
+
+tsl_status tsl__linear_make(tsl__space *base) {
+  const tsl__trie *trie = &base->vocab->trie;
+  TSL__VEC(place) stack = {0};
+  tsl__linear *l = tsl__arena_alloc(&base->arena, sizeof *l);
+  size_t most = (size_t)trie->node_count + trie->order_count;
+  tsl__linear_node *nodes = l ? tsl__arena_alloc(&base->arena, most * sizeof *nodes) : NULL;
+  uint32_t *at = nodes ? tsl__arena_alloc(&base->arena, trie->node_count * sizeof *at) : NULL;
+  if (!at || !tsl__vec_push(&base->alloc, &stack, ((place){0, 0})))
+    return tsl__space_no_memory(base), base->status;
+  *l = (tsl__linear){.nodes = nodes,
+                     .at = at,
+                     .tokens = (uint32_t)tsl_vocab_mask_words(base->vocab) * 32,
+                     .least = TSL__LINEAR_TOKENS};
+  while (stack.n) {
+    place p = stack.at[--stack.n];
+    const tsl__trie_node *n = &trie->nodes[p.node];
+    put(l, trie, p);
+    for (uint32_t c = n->first_child + n->children; c-- > n->first_child;)
+      if (!tsl__vec_push(&base->alloc, &stack, ((place){c, (uint16_t)(p.depth + 1)}))) {
+        tsl__vec_free(&base->alloc, &stack);
+        return tsl__space_no_memory(base), base->status;
+      }
+  }
+  tsl__vec_free(&base->alloc, &stack);
+  put_next(l);
+  put_heights(l, trie);
+  uint32_t space = tsl__trie_child(trie, 0, ' ');
+  l->space = space ? l->at[space] : 0;
+  if (count_above(base, l) && tsl__cover_make(base, l) && tsl__quoted_make(base, l))
+    base->warm.linear = l;
+  return base->status;
 }

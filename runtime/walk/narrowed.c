@@ -8,12 +8,18 @@
  *           before fewer bytes is part of what is left before more: those nodes of which one of the
  *           fewer bytes comes next. So a walk before more bytes is narrowed: one look at each node
  *           that it left.
- * Wider     The first walk of a state leaves what its own follower needs. Each later one is made
- *           before a wider set: the bytes of its follower, and all signs that any follower of the
- *           grammar begins with. Signs are what is no part of a word; letters would leave as many
- *           nodes as the vocabulary has. The next followers mostly find what they need in it.
+ * Wider     The first walk of a state leaves what its own follower needs. The second one is made
+ *           before more: what later followers need, they mostly find in it. Where the follower
+ *           begins with signs alone, these are all signs that any follower of the grammar begins
+ *           with. Signs are what is no part of a word: the search looks for few of them (search.h).
+ * Words     Where the follower may begin with a letter, the search looks for all that is no letter.
+ *           So all of ASCII costs no more, and that leaves some hundred nodes. What is letters to
+ *           its end is not left, as all of it is in the mask already (tsl__letters_leave, stops_at
+ *           in linear.c).
  * Apart     A follower that begins with letters by calling the same frame again (`again`) leaves
  *           less than its bytes say. It is neither widened nor narrowed.
+ * Texts     A follower that begins with most bytes is one of names or texts. It is neither
+ *           widened nor narrowed: what it needs is nearly all that there is.
  * Example   After `select a` the expression is left before `,` and space, later before `)`. The
  *           second walk is made before `)`, `,`, space and the signs of all operators. In
  *           `f(a, b` the third follower, `,` and `)`, takes the nodes of that walk before these.
@@ -25,7 +31,7 @@
 #include "runtime/walk/memo.h"
 #include "runtime/walk/search.h"
 
-#define BYTES_MOST 160u /* bytes of a wider set: past that it says nothing */
+#define BYTES_MOST 64u /* of a follower: with more of them, it begins with names or with texts */
 
 /* What words are made of: digits, letters, the underscore, and all past ASCII. */
 static const tsl__bytes of_words = {{0x03FF000000000000u, 0x07FFFFFE87FFFFFEu, ~0ull, ~0ull}};
@@ -35,11 +41,15 @@ static bool is_apart(const tsl__space *space, uint32_t number) {
 }
 
 uint32_t tsl__follow_wider(tsl__space *space, uint32_t number) {
-  if (is_apart(space, number)) return number;
-  tsl__bytes bytes = space->walking.follow_bytes;
-  tsl__bytes_remove(&bytes, &of_words);
-  tsl__bytes_or(&bytes, &tsl__follow_at(space, number)->bytes);
-  uint32_t wider = tsl__bytes_count(&bytes) > BYTES_MOST ? 0 : tsl__follow_before(space, &bytes);
+  const tsl__bytes *own = &tsl__follow_at(space, number)->bytes;
+  if (is_apart(space, number) || tsl__bytes_count(own) > BYTES_MOST) return number;
+  tsl__bytes bytes = {{UINT64_MAX, UINT64_MAX, 0, 0}};
+  if (!tsl__bytes_meet(own, &of_words)) {
+    bytes = space->walking.follow_bytes;
+    tsl__bytes_remove(&bytes, &of_words);
+  }
+  tsl__bytes_or(&bytes, own);
+  uint32_t wider = tsl__follow_before(space, &bytes);
   return wider ? wider : number;
 }
 

@@ -115,7 +115,10 @@ static bool is_spared(tsl__space *space, level *l, const tsl__state_rec *r, tsl_
   if (TSL__LIKELY(!l->after || l->left.n < LEFT_SOME) || l->last || !node ||
       !tsl__level_heed(space, l))
     return false;
-  const tsl__hint *h = tsl__state_hint(space, r);
+  /* letters cost more to find than some nodes that are left */
+  const tsl__hint *h = r->hinted == TSL__HINTED_ALL || tsl__level_visits_often(l, state)
+                           ? tsl__state_hint(space, r)
+                           : NULL;
   if (!h || tsl__bytes_empty(&h->letters) || !h->ends || h->counted || h->limit != TSL__COUNT_INF)
     return false;
   const tsl__letters_after *a = tsl__letters_before(space, r, h, l->follow);

@@ -65,6 +65,8 @@ typedef struct tsl__late_node {
   uint32_t before; /* where the same call was met before, plus 1; 0: nowhere */
 } tsl__late_node;
 
+#define TSL__VISITS 8u        /* a power of two */
+#define TSL__VISITS_OFTEN 24u /* nodes */
 #define TSL__WITHIN_MAX 3u /* walks that a level does beside its own, and that are not remembered */
 
 /* What a walk in progress is known by. */
@@ -102,6 +104,11 @@ typedef struct tsl__level {
   tsl__met *met;       /* where the search was, over a large set; NULL: that is not noted */
   tsl__state calls_of; /* not 0: a state with calls, and what these may begin with */
   tsl__bytes begins;
+  /* states in which the frame might have been left, and how often; see tsl__level_visits_often */
+  struct {
+    tsl__state state;
+    uint32_t times;
+  } visits[TSL__VISITS];
   tsl__state loops_of; /* not 0: a state, and the bytes that lead back to it */
   tsl__bytes loops;
   tsl__after *after; /* what follows the frame; NULL: nothing, or it is not known */
@@ -155,6 +162,13 @@ bool tsl__met_before(tsl__met *m, tsl__state state, uint32_t count, uint32_t nod
 static inline void tsl__level_reach(tsl__level *l, uint32_t depth, uint32_t count) {
   if (depth > l->reach) l->reach = depth;
   if (count > l->top) l->top = count;
+}
+
+/* Was a state met at many nodes where the frame may end? */
+static inline bool tsl__level_visits_often(tsl__level *l, tsl__state state) {
+  uint32_t i = state & (TSL__VISITS - 1);
+  if (l->visits[i].state != state) l->visits[i].state = state, l->visits[i].times = 0;
+  return ++l->visits[i].times > TSL__VISITS_OFTEN;
 }
 
 /* Few tokens, at once. */

@@ -450,6 +450,7 @@ static TSL__SELDOM const tsl__walk *walk_anew(tsl__space *space, const tsl__stat
   made.gain = gain_of(l, count);
   if (l->follow) made.context |= TSL__MEMO_FOLLOW(l->follow);
   space->walking.depth = depth;
+  if (!depth && space->walking.rows) tsl__linear_forget(space);
   tsl__walk *w = space->status == TSL_OK ? tsl__pool_add(&space->walks.pool, &space->kept) : NULL;
   if (!w) return space->status == TSL_OK ? (tsl__space_no_memory(space), NULL) : NULL;
   *w = made;
