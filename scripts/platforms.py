@@ -60,6 +60,7 @@ PLATFORM_TESTS = "tests/platforms"
 PROGRAMS = {
     "debian": ([f"{PLATFORM_TESTS}/try_debian.py"], []),
     "conan": ([f"{PLATFORM_TESTS}/try_conan.py"], []),
+    "vcpkg": ([f"{PLATFORM_TESTS}/try_vcpkg.py"], []),
     "npm": ([f"{PLATFORM_TESTS}/try_npm.py"], []),
     "crate": ([f"{PLATFORM_TESTS}/try_crate.py"], []),
     "go": ([f"{PLATFORM_TESTS}/try_go.py"], []),

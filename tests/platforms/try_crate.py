@@ -54,8 +54,10 @@ def debian_rust():
     wanted = re.search(
         r'^rust-version = "(.*)"', (ROOT / "bindings/rust/turnstile/Cargo.toml").read_text(), re.M
     ).group(1)
-    if shutil.which("/usr/bin/rustc") and f"rustc {wanted}." in run("/usr/bin/rustc", "-V").stdout:
-        return pathlib.Path("/usr/bin")
+    folder = pathlib.Path("/usr/bin")
+    both = all(shutil.which(folder / name) for name in ("cargo", "rustc"))
+    if both and f"rustc {wanted}." in run(folder / "rustc", "-V").stdout:
+        return folder
     return None
 
 
@@ -88,7 +90,7 @@ def main():
             command = [oldest / "cargo", "check", "--quiet"]
             works("the oldest Rust", *command, cwd=host, **CARGO, **path)
         else:
-            skip("the oldest Rust is not tried: Debian's rustc is not installed, or another one")
+            skip("the oldest Rust is not tried: Debian's is not installed, or another one")
     return platform.close()
 
 
