@@ -213,8 +213,8 @@ static bool is_star_of(const tsl__exprs *x, tsl__expr e, tsl__expr class) {
          (n.a == class || n.a == x->any_char);
 }
 
-/* So many characters of a class, or more: how many bytes do they need? Not with one of another class
- * before them, as in `.[^]*`: that asks something of the beginning. */
+/* So many characters of a class, or more: how many bytes do they need? Not with one of another
+ * class before them, as in `.[^]*`: that asks something of the beginning. */
 static bool is_least_of(const tsl__exprs *x, tsl__expr e, tsl__expr class, uint32_t *bytes) {
   tsl__node n = tsl__node_at(x, e), loop = n;
   if (n.kind == TSL__K_SEQ) loop = tsl__node_at(x, n.b);
