@@ -1,8 +1,8 @@
 /* near.c - how far two names are apart: see near.h.
  *
- * Idea      A table of the least changes that make the first i letters of one word the first j of
- *           the other, of which three rows are kept (Damerau and Levenshtein, restricted to swaps
- *           of neighbours).
+ * Idea      A table has the least changes that make the first i letters of one word the first j of
+ *           the other. Three of its rows are kept. The changes are those of Damerau and
+ *           Levenshtein, with swaps of neighbours only.
  * Example   maxlenght and maxlength are one change apart: h and t are swapped.
  *
  * SPDX-License-Identifier: Apache-2.0
