@@ -21,7 +21,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/expr/node.h"
+#include "compiler/expr/deriv.h"
 #include "compiler/schema/object.h"
+
+#define WIDE_BYTES 96u /* by so many the keys of a cell may begin, to be followed beside others */
 
 /* ---- patterns that are lists ----------------------------------------------------------------- */
 
@@ -334,6 +337,27 @@ static void count_names(struct maker *m, struct cell *c) {
     c->slot = m->o->counted++;
 }
 
+/* Cells whose keys may begin with nearly any byte are followed side by side, each by a walk of its
+ * own: of too many a single mask would be too much work. */
+static void guard_wide(const struct maker *m) {
+  uint32_t wide = 0;
+  const struct node *at = NULL;
+  for (uint32_t j = 0; j < m->o->cell_count; j++) {
+    tsl__reads r;
+    tsl__reads_of(m->s->x, m->o->cells[j].key, &r);
+    wide += tsl__bytes_count(&r.live) >= WIDE_BYTES;
+  }
+  if (wide <= TSL__SCHEMA_WIDE) return;
+  for (uint32_t i = 0; i < m->part_count && !at; i++)
+    if (m->parts[i]->kind == PART_MEMBERS &&
+        tsl__has(tsl__node_of(m->s, m->parts[i]->s), KW_PATTERN_PROPERTIES))
+      at = tsl__node_of(m->s, m->parts[i]->s);
+  tsl__schema_fail(m->s, TSL_ERR_LIMIT, at ? at->at : NULL,
+                   "patterns that overlap distinguish %u groups of keys, more than %u: begin them "
+                   "with ^, or give those that overlap one value",
+                   wide, TSL__SCHEMA_WIDE);
+}
+
 /* Cells that no clause distinguishes are joined if their goals are equal. */
 bool tsl__maker_finish_cells(struct maker *m, uint64_t splitters) {
   struct schema *s = m->s;
@@ -358,5 +382,6 @@ bool tsl__maker_finish_cells(struct maker *m, uint64_t splitters) {
         c->all ? s->shared.string_rest : tsl__schema_frame(s, tsl__expr_json_string(s->x, c->key));
     count_names(m, c);
   }
+  if (o->cell_count > TSL__SCHEMA_WIDE) guard_wide(m);
   return tsl__schema_ok(s);
 }

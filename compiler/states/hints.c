@@ -386,6 +386,7 @@ void tsl__form_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters *ou
   if (!f.json) {
     f.inner = tsl__without_length(x, f.e, false, &f.min, &f.limit);
     tsl__alone_of(x, f.e, out);
+    if (!out->alone) tsl__any_begins(x, f.e, out);
   }
   bool begun = !f.n.loop || phase != TSL__PHASE_LOW || tsl__node_at(x, f.n.loop).b == 0;
   /* in a string the minimum is gone with the maximum */

@@ -82,6 +82,8 @@ void tsl__far_from_bounds(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 void tsl__nonascii_loop(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 /* Fill in `like` of e (under JSTR) if it forbids only texts that are long. */
 void tsl__alone_of(tsl__exprs *x, tsl__expr e, tsl__letters *out);
+/* hints_any.c: the same of counts of one class, beside one another and within one another. */
+void tsl__any_begins(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 void tsl__far_from_forbidden(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 
 #endif
