@@ -24,7 +24,8 @@
 #include "compiler/expr/deriv.h"
 #include "compiler/schema/object.h"
 
-#define WIDE_BYTES 96u /* by so many the keys of a cell may begin, to be followed beside others */
+#define OVERLAPPING_BYTES \
+  96u /* by so many the keys of a cell may begin, to be followed beside others */
 
 /* ---- patterns that are lists ----------------------------------------------------------------- */
 
@@ -339,15 +340,15 @@ static void count_names(struct maker *m, struct cell *c) {
 
 /* Cells whose keys may begin with nearly any byte are followed side by side, each by a walk of its
  * own: of too many a single mask would be too much work. */
-static void guard_wide(const struct maker *m) {
-  uint32_t wide = 0;
+static void guard_overlapping(const struct maker *m) {
+  uint32_t overlapping = 0;
   const struct node *at = NULL;
   for (uint32_t j = 0; j < m->o->cell_count; j++) {
     tsl__reads r;
     tsl__reads_of(m->s->x, m->o->cells[j].key, &r);
-    wide += tsl__bytes_count(&r.live) >= WIDE_BYTES;
+    overlapping += tsl__bytes_count(&r.live) >= OVERLAPPING_BYTES;
   }
-  if (wide <= TSL__SCHEMA_WIDE) return;
+  if (overlapping <= TSL__SCHEMA_OVERLAPPING) return;
   for (uint32_t i = 0; i < m->part_count && !at; i++)
     if (m->parts[i]->kind == PART_MEMBERS &&
         tsl__has(tsl__node_of(m->s, m->parts[i]->s), KW_PATTERN_PROPERTIES))
@@ -355,7 +356,7 @@ static void guard_wide(const struct maker *m) {
   tsl__schema_fail(m->s, TSL_ERR_LIMIT, at ? at->at : NULL,
                    "patterns that overlap distinguish %u groups of keys, more than %u: begin them "
                    "with ^, or give those that overlap one value",
-                   wide, TSL__SCHEMA_WIDE);
+                   overlapping, TSL__SCHEMA_OVERLAPPING);
 }
 
 /* Cells that no clause distinguishes are joined if their goals are equal. */
@@ -382,6 +383,6 @@ bool tsl__maker_finish_cells(struct maker *m, uint64_t splitters) {
         c->all ? s->shared.string_rest : tsl__schema_frame(s, tsl__expr_json_string(s->x, c->key));
     count_names(m, c);
   }
-  if (o->cell_count > TSL__SCHEMA_WIDE) guard_wide(m);
+  if (o->cell_count > TSL__SCHEMA_OVERLAPPING) guard_overlapping(m);
   return tsl__schema_ok(s);
 }

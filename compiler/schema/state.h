@@ -37,7 +37,7 @@
 /* groups of extra keys that patterns distinguish, of one object */
 #define TSL__SCHEMA_CELLS 4096u
 /* such groups whose keys may begin with nearly any byte */
-#define TSL__SCHEMA_WIDE 64u
+#define TSL__SCHEMA_OVERLAPPING 64u
 /* names of a finite group of extra keys that become known keys */
 #define TSL__SCHEMA_LISTED 256u
 /* names of a finite group that are counted; no object can have more

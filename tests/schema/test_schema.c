@@ -538,10 +538,32 @@ static void test_suite(void) {
     printf("    exception: %s %s %s: %s\n", e->draft, e->file, e->group, e->reason);
 }
 
+/* Patterns of names that overlap so much that no mask could be made are refused by the compile. */
+static void test_overlapping_patterns(void) {
+  static const char *const names[] = {"foo", "bar", "baz", "qux", "zip", "tar", "low", "end"};
+  for (unsigned count = 2; count <= 8; count += 3) {
+    char schema[400] = "{\"patternProperties\":{", error_of[64];
+    tsl_grammar *g = NULL;
+    tsl_error error = {0};
+    for (unsigned i = 0; i < count; i++)
+      snprintf(schema + strlen(schema), 40, "%s\"%s\":{\"minLength\":%u}", i ? "," : "", names[i],
+               i);
+    strcat(schema, "},\"additionalProperties\":{\"type\":\"integer\"}}");
+    snprintf(error_of, sizeof error_of, "distinguish %u groups of keys", 1u << count);
+    tsl_status status =
+        tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, &error);
+    CHECKF(count < 8 ? status == TSL_OK
+                     : status == TSL_ERR_LIMIT && strstr(error.message, error_of),
+           "%u patterns: %s, %s", count, tsl_status_name(status), error.message);
+    tsl_grammar_release(g);
+  }
+}
+
 int main(void) {
   make_vocab();
   RUN(test_cases, "schemas: accepted, rejected, refused, shortest; no dead ends");
   RUN(test_keywords, "a case for every keyword");
+  RUN(test_overlapping_patterns, "patterns of names that overlap");
   RUN(test_shortest_inside, "the shortest completion, byte by byte");
   RUN(test_suite, "the JSON Schema Test Suite, required and optional, token by token with masks, "
                   "property order any");
