@@ -102,7 +102,7 @@ typedef struct characters {
   /* fewer: of some of them it may be known, or not be; 0: nothing is known of any */
   uint64_t leads, fewer;
   const tsl__nonascii_class *apart; /* a class that has some of `nonascii`; NULL: none was met */
-  bool frame; /* what is called is no part of it: it has a frame of its own */
+  bool frame;                       /* what is called is no part of it: it has a frame of its own */
 } characters;
 
 /* `last`: nothing follows e, so a call there is no call, as in deriv.c. */

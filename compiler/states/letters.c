@@ -61,8 +61,8 @@ static void derive_read(tsl__exprs *x, tsl__expr e, const tsl__reads *r, unsigne
     derive_anew(x, e, r, end, to);
     return;
   }
-  if (!x->frames_read && !(x->frames_read = tsl__alloc_zero(&x->alloc, TSL__FRAMES_READ *
-                                                                sizeof *x->frames_read))) {
+  if (!x->frames_read &&
+      !(x->frames_read = tsl__alloc_zero(&x->alloc, TSL__FRAMES_READ * sizeof *x->frames_read))) {
     tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory");
     memset(to, 0, end * sizeof *to);
     return;

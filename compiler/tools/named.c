@@ -19,8 +19,8 @@
 #include "compiler/json/near.h"
 #include "compiler/tools/tools.h"
 
-#define NAME_MAX 128u /* bytes of a model's name that are compared */
-#define SHOWN 3u      /* presets that an error lists */
+#define MODEL_NAME 128u /* bytes of a model's name that are compared */
+#define SHOWN 3u        /* presets that an error lists */
 
 static const struct {
   const char *begin, *preset;
@@ -31,10 +31,10 @@ static const struct {
 };
 
 /* A name without its owner, in small letters. */
-static void fold(const char *name, char out[NAME_MAX + 1]) {
+static void fold(const char *name, char out[MODEL_NAME + 1]) {
   const char *slash = strrchr(name, '/');
   size_t n = 0;
-  for (const char *p = slash ? slash + 1 : name; *p && n < NAME_MAX; p++)
+  for (const char *p = slash ? slash + 1 : name; *p && n < MODEL_NAME; p++)
     out[n++] = *p >= 'A' && *p <= 'Z' ? (char)(*p | 0x20) : *p == '_' ? '-' : *p;
   out[n] = 0;
 }
@@ -55,7 +55,7 @@ static const char *text_of(const char *preset) {
 }
 
 const char *tsl__preset_named(const char *name) {
-  char folded[NAME_MAX + 1];
+  char folded[MODEL_NAME + 1];
   const char *known, *json, *found = text_of(name);
   size_t longest = 0;
   if (found) return found;
@@ -76,7 +76,7 @@ const char *tsl__preset_named(const char *name) {
 void tsl__preset_near(const char *name, char *message, size_t size) {
   const char *known, *json, *nearest[SHOWN] = {0};
   uint32_t apart[SHOWN] = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
-  char folded[NAME_MAX + 1], own[TSL__WORD_MAX], other[TSL__WORD_MAX];
+  char folded[MODEL_NAME + 1], own[TSL__WORD_MAX], other[TSL__WORD_MAX];
   fold(name, folded);
   const uint32_t n = tsl__near_letters(folded, strlen(folded), own);
   for (size_t i = 0; n != UINT32_MAX && tsl_tools_preset(i, &known, &json); i++) {

@@ -18,8 +18,8 @@
 #define NONASCII_ROWS 24u
 #define OFF UINT32_MAX
 #define AHEAD_MAX 1024u /* places in rows that are filled in before their bytes are met */
-#define HINTED 4096u   /* the same, from which letters may be worth a class */
-#define ENTERED 16     /* nodes that can be read in the time that the search takes for one */
+#define HINTED 4096u    /* the same, from which letters may be worth a class */
+#define ENTERED 16      /* nodes that can be read in the time that the search takes for one */
 #define STEP_NODES 4096u
 #define ROWS 256u
 #define ROWS_FREE 96u /* that a table must have left to be used again */
@@ -532,14 +532,8 @@ bool tsl__linear_read(tsl__space *space, const tsl__linear *t, const tsl__linear
                       uint32_t *marks, tsl__linear_asides *aside) {
   size_t depths = (size_t)space->vocab->trie.nodes[0].height + 1;
   uint32_t i = t->at[from->node], depth = from->node ? t->nodes[i].above + 1u : 0;
-  reading at = {space,
-                t,
-                rows_for_reading(space),
-                tsl__alloc(&space->alloc, depths),
-                marks,
-                aside,
-                (int)from->depth - (int)depth,
-                from->last};
+  reading at = {space, t,     rows_for_reading(space),       tsl__alloc(&space->alloc, depths),
+                marks, aside, (int)from->depth - (int)depth, from->last};
   const tsl__state_rec *r = tsl__state_expanded(space, from->state);
   bool fine = r && at.rows && at.row_of;
   if (fine) {

@@ -270,7 +270,8 @@ def run_command(where, command):
     )
 
 
-STRING = r'"((?:[^"\\]|\\.)*)"'
+# a literal, or several that the compiler joins
+STRING = r'"((?:[^"\\]|\\.)*(?:"\s*"(?:[^"\\]|\\.)*)*)"'
 LIMIT = re.compile(
     r'(?:TSL_ERR_LIMIT|fail_limit\()(?:(?!return)[^;"])*' + STRING + r"(?:\s*:\s*" + STRING + ")?"
 )
@@ -292,6 +293,7 @@ def limits():
         for text in filter(
             None, (text for match in LIMIT.finditer(code) for text in match.groups())
         ):
+            text = re.sub(r'"\s*"', "", text)
             message = re.sub(r"%(?:ll|z)?u", "N", re.sub(r"%(?:\.\*)?s", "…", text))
             found.add(message)
             check(
