@@ -446,7 +446,7 @@ static TSL__SELDOM void step_several(tsl__space *space, step *s, uint8_t byte) {
   }
 }
 
-bool tsl__step_byte(tsl__space *space, step *s, uint8_t byte) {
+static inline bool step_byte(tsl__space *space, step *s, uint8_t byte) {
   s->entered.n = s->entered_slots.filled = 0;
   s->depth = s->nested = 0;
   if (TSL__LIKELY(s->landed.n == 1)) {
@@ -457,6 +457,10 @@ bool tsl__step_byte(tsl__space *space, step *s, uint8_t byte) {
     step_several(space, s, byte);
   }
   return s->landed.n > 0 && tsl__tails_settle(space, s) && space->status == TSL_OK;
+}
+
+bool tsl__step_byte(tsl__space *space, step *s, uint8_t byte) {
+  return step_byte(space, s, byte);
 }
 
 #define FIXED_DEPTH 4u /* frames called one by another before one spells a fixed text */
@@ -565,7 +569,7 @@ static inline size_t step_some(tsl__space *space, step *s, const uint8_t *bytes,
   if (read || space->status != TSL_OK) return read;
   s->more = n > 1;
   s->next = s->more ? bytes[1] : 0;
-  read = tsl__step_byte(space, s, bytes[0]);
+  read = step_byte(space, s, bytes[0]);
   s->more = false; /* who goes on byte by byte does not know the next */
   return read;
 }
