@@ -56,6 +56,54 @@ PASSED = [
         "'uint8_t'",
         "the bound is '9', an int in C",
     ),
+    (
+        "CWE-476",
+        "runtime/walk/fixed.c|compiler/states/fixed_texts.c",
+        "NULL ‘0’",
+        "only states of fixed texts come here: tsl__state_fixed and tsl__texts_of find theirs",
+    ),
+    (
+        "CWE-476",
+        "compiler/schema/(completion|object_clauses).c",
+        "NULL ‘0’",
+        "`k` is set for the two kinds of targets that name a key, and read for these alone",
+    ),
+    (
+        "CWE-476",
+        "compiler/schema/choice/seen.c",
+        "NULL ‘v’",
+        "a branch notes among its `seen` only nodes that have the keyword",
+    ),
+    (
+        "CWE-476",
+        "compiler/expr/shortest.c",
+        "NULL ‘0’",
+        "way_slot finds an entry of the table that was made, or looked at, just before",
+    ),
+    (
+        "CWE-476",
+        "runtime/artifact/load.c|runtime/automaton/leftover.c|runtime/core/base.h",
+        "NULL ‘space’",
+        "TSL_OK comes with a space; layers of a chain are compared with a space that is there",
+    ),
+    (
+        "CWE-457",
+        "runtime/artifact/load.c",
+        "‘h’",
+        "check_header sets it where it returns TSL_OK, and tsl__fail never does",
+    ),
+    (
+        "CWE-476",
+        "runtime/artifact/memo.c|runtime/decode/forced.c",
+        "NULL ‘(tokens|tail)’",
+        "an array that may be NULL only where its count is 0",
+    ),
+    (
+        "CWE-476",
+        "runtime/walk/linear.c",
+        "NULL ‘rows’",
+        "a walk begins where the table of rows was found or made",
+    ),
 ]
 
 

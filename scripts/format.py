@@ -152,7 +152,8 @@ def main():
     if unknown:
         sys.exit(f"format: there is no option {unknown[0]}; there is --check")
     given = [a for a in sys.argv[1:] if not a.startswith("-")]
-    files = [os.path.relpath(pathlib.Path(a).resolve(), ROOT) for a in given] or sources()
+    named = [os.path.relpath(pathlib.Path(a).resolve(), ROOT) for a in given]
+    files = [name for name in named if not MADE.search(name)] or ([] if named else sources())
     status = 0
     for name, number, fine, output in outcomes(files, "--check" in sys.argv):
         if fine:

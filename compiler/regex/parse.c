@@ -336,7 +336,7 @@ static bool take_number(tsl__rx_cursor *c, uint32_t *value) {
 static bool take_braces(tsl__rx_cursor *c, uint32_t *min, uint32_t *max) {
   size_t start = c->at;
   bool ok = tsl__rx_take(c, '{') && take_number(c, min);
-  *max = *min;
+  *max = ok ? *min : 0;
   if (ok && tsl__rx_take(c, ',') && !take_number(c, max)) *max = TSL__INF;
   ok = ok && tsl__rx_take(c, '}');
   if (!ok) c->at = start;

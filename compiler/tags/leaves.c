@@ -380,7 +380,7 @@ tsl__expr tsl__lower_schema(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
   uint64_t hash = source.at ? tsl__hash(source.at, source.length) : 0;
   tsl__expr e = source.at ? find_part(l, n, style, source, hash) : TSL__NONE;
   if (e == TSL__NONE) {
-    uint32_t left_out;
+    uint32_t left_out = 0;
     e = compile_schema(l, n, style, &left_out);
     tsl__schema_part part = {source, style, n->max_whitespace, n->any_order, n->loose, e};
     /* a report is due each time: such a schema is not kept */
