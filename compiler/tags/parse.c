@@ -417,9 +417,11 @@ static bool save(tsl_parser *p, size_t more) {
   return true;
 }
 
+/* The lists change places: that of `now` may be the smaller one, as every byte swaps it. */
 static void restore(tsl_parser *p, size_t length) {
-  p->now.n = p->saved.n;
-  memcpy(p->now.at, p->saved.at, p->saved.n * sizeof *p->now.at);
+  threads rejected = p->now;
+  p->now = p->saved;
+  p->saved = rejected;
   p->text.n = length;
 }
 
