@@ -116,6 +116,7 @@ TOKENIZERS = {
     "gpt-oss": VOCABS / "gptoss" / "tokenizer.json",
     "granite-20b": LLAMA / "ggml-vocab-starcoder.gguf",
     "hermes": VOCABS / "llama3_1" / "tokenizer.json",
+    "internlm": VOCABS / "internlm2" / "tokenizer.json",
     "llama3": VOCABS / "llama3_1" / "tokenizer.json",
     "mistral": VOCABS / "mistral" / "mistral_instruct_tokenizer_240323.model.v3",
     "mistral-v11": VOCABS / "mistral" / "tekken_240911.json",
