@@ -34,7 +34,7 @@ typedef struct looking {
 } looking;
 
 typedef struct room {
-  uint64_t most;
+  uint32_t most;
   bool full;
 } room;
 
@@ -71,13 +71,12 @@ static bool look(looking *l, tsl__expr e, unsigned depth, room *out) {
   switch ((tsl__kind)n.kind) {
   case TSL__K_SEQ:
     if (!look(l, n.a, depth + 1, out) || !look(l, n.b, depth + 1, &one)) return false;
-    if (out->full) *out = (room){out->most + one.most, one.full};
+    if (out->full) *out = (room){tsl__add(out->most, one.most), one.full};
     return true;
   case TSL__K_ALT: return !(n.flags & TSL__CHAR) && look_at_all(l, &n, depth, out);
   case TSL__K_REPEAT:
     if (!look(l, n.a, depth + 1, out)) return false;
-    if (out->full) out->most = n.c == TSL__INF ? TSL__INF : out->most * n.c;
-    if (out->most > TSL__INF) out->most = TSL__INF;
+    if (out->full) out->most = tsl__multiply(out->most, n.c);
     return true;
   default: return false;
   }
@@ -117,7 +116,7 @@ void tsl__any_begins(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
       if (tsl__expr_matches(x, classes[i], &(char){(char)b}, 1)) tsl__bytes_add(&l.ascii, b);
     if (!tsl__exprs_work(x, LOOKS_MAX / 8) || !look(&l, e, 0, &r) || r.most < ROOM_MIN) continue;
     out->alone = tsl__expr_star(x, classes[i]);
-    out->alone_limit = r.most < TSL__INF ? (uint32_t)r.most : TSL__INF;
+    out->alone_limit = r.most;
     out->alone_dead = TSL__INF;
   }
 }
