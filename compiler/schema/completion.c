@@ -236,8 +236,8 @@ static bool is_open(const struct plan *p, const struct clause *c, const struct t
 
 /* Keys that are not to come, for one reason more or less. */
 static void keep_away(struct plan *p, const struct target *t, int reasons) {
-  const uint32_t *list = t->kind == ATOM_NONE ? t->list : &t->key;
-  uint32_t n = t->kind == ATOM_NONE ? t->count : 1;
+  uint32_t n;
+  const uint32_t *list = tsl__target_bars(t, &n);
   for (uint32_t i = 0; i < n; i++)
     if (!tsl__bit(p->bits, list[i])) p->must[list[i]] = (uint16_t)(p->must[list[i]] + 2 * reasons);
 }
@@ -256,10 +256,7 @@ static void with_target(struct plan *p, const uint64_t *done, const struct claus
   switch (t->kind) {
   case ATOM_ABSENT:
     if (tsl__bit(p->bits, t->key) || p->must[t->key] == 1) return;
-    uint16_t must = p->must[t->key];
-    p->must[t->key] = 2;
-    search(p, done);
-    p->must[t->key] = must;
+    with_none(p, done, t);
     return;
   case ATOM_KEY: with_key(p, done, t->key, t->l); return;
   case ATOM_NONE:

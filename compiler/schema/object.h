@@ -276,6 +276,8 @@ bool tsl__branch_dead(const struct object *o, const uint64_t *bits, uint32_t b);
  * of targets that the value does not hit. */
 bool tsl__target_gone(const struct object *o, const uint64_t *bits, const struct clause *c,
                       const struct target *t, uint32_t key);
+/* The keys that must be absent for a target to hold; none where it asks for something else. */
+const uint32_t *tsl__target_bars(const struct target *t, uint32_t *n);
 /* Would a clause be out of reach once the known key has come, whatever its value is? */
 bool tsl__key_barred(struct object *o, const uint64_t *bits, uint32_t key);
 /* Clear the bits of those, so that states that do not differ otherwise are one. */

@@ -77,8 +77,7 @@ bool tsl__branch_dead(const struct object *o, const uint64_t *bits, uint32_t b) 
   return false;
 }
 
-/* Each key that a target keeps away. */
-static const uint32_t *kept_away(const struct target *t, uint32_t *n) {
+const uint32_t *tsl__target_bars(const struct target *t, uint32_t *n) {
   *n = t->kind == ATOM_NONE ? t->count : t->kind == ATOM_ABSENT;
   return t->kind == ATOM_NONE ? t->list : &t->key;
 }
@@ -88,7 +87,7 @@ static void list_against(struct object *o, bool fill) {
   for (uint32_t i = 0; i < o->clause_count; i++)
     for (uint32_t j = 0; j < o->clauses[i].n && !o->clauses[i].branch; j++) {
       uint32_t n;
-      const uint32_t *keys = kept_away(&o->clauses[i].targets[j], &n);
+      const uint32_t *keys = tsl__target_bars(&o->clauses[i].targets[j], &n);
       for (uint32_t k = 0; k < n; k++) {
         uint32_t *at = &o->against_from[keys[k] + 1];
         if (fill) o->against[*at] = i;
