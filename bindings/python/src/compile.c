@@ -551,7 +551,7 @@ static PyObject *background_result(PyObject *object, PyObject *args) {
 }
 
 static PyObject *background_repr(PyObject *self) {
-  PyObject *done = PyObject_GetAttrString(self, "done");
+  PyObject *done = background_done(self, NULL);
   if (!done) return NULL;
   PyObject *text =
       PyUnicode_FromFormat("<turnstile.Compile, %s>", done == Py_True ? "done" : "under way");

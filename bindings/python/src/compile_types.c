@@ -50,14 +50,15 @@ static PyObject *cancel_clear(PyObject *self, PyObject *unused) {
   Py_RETURN_NONE;
 }
 
+static bool is_up(PyObject *self) { return *(volatile int *)&((core_cancel *)self)->flag; }
+
 static PyObject *cancel_is_set(PyObject *self, void *unused) {
   (void)unused;
-  return PyBool_FromLong(*(volatile int *)&((core_cancel *)self)->flag);
+  return PyBool_FromLong(is_up(self));
 }
 
 static PyObject *cancel_repr(PyObject *self) {
-  const bool up = *(volatile int *)&((core_cancel *)self)->flag;
-  return PyUnicode_FromFormat("<turnstile.Cancel, %s>", up ? "set" : "not set");
+  return PyUnicode_FromFormat("<turnstile.Cancel, %s>", is_up(self) ? "set" : "not set");
 }
 
 static PyMethodDef cancel_methods[] = {

@@ -9,12 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What repr() says of a sampler. */
+typedef struct numbers {
+  unsigned long long seed;
+  double temperature, top_p, min_p;
+  unsigned top_k;
+} numbers;
+
 typedef struct core_sampler {
   PyObject_HEAD tsl_sampler *sampler;
-  PyObject *matcher;                /* whose structure penalties spare; owned; NULL: none */
-  double temperature, top_p, min_p; /* for repr() */
-  unsigned long long seed;
-  unsigned top_k;
+  PyObject *matcher; /* whose structure penalties spare; owned; NULL: none */
+  numbers shown;
 } core_sampler;
 
 static tsl_sampler *of(PyObject *self) { return ((core_sampler *)self)->sampler; }
@@ -171,29 +176,20 @@ static int read_options(PyObject *args, PyObject *kwargs, lists *l, tsl_sampler_
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-static PyObject *wrap(PyTypeObject *type, tsl_sampler *sampler) {
+static PyObject *wrap(PyTypeObject *type, tsl_sampler *sampler, numbers shown) {
   core_sampler *self = (core_sampler *)PyType_GenericAlloc(type, 0);
-  if (self)
-    self->sampler = sampler;
-  else
-    tsl_sampler_free(sampler);
+  if (!self) return tsl_sampler_free(sampler), NULL;
+  self->sampler = sampler;
+  self->shown = shown;
   return (PyObject *)self;
 }
 
-static void note_options(core_sampler *self, const tsl_sampler_options *o) {
-  self->seed = o->seed;
-  self->temperature = o->temperature;
-  self->top_k = o->top_k;
-  self->top_p = o->top_p;
-  self->min_p = o->min_p;
-}
-
 static PyObject *sampler_repr(PyObject *object) {
-  const core_sampler *self = (core_sampler *)object;
-  char numbers[160];
-  snprintf(numbers, sizeof numbers, "seed=%llu, temperature=%g, top_k=%u, top_p=%g, min_p=%g",
-           self->seed, self->temperature, self->top_k, self->top_p, self->min_p);
-  return PyUnicode_FromFormat("<turnstile.Sampler, %s>", numbers);
+  const numbers *n = &((core_sampler *)object)->shown;
+  char text[160];
+  snprintf(text, sizeof text, "seed=%llu, temperature=%g, top_k=%u, top_p=%g, min_p=%g", n->seed,
+           n->temperature, n->top_k, n->top_p, n->min_p);
+  return PyUnicode_FromFormat("<turnstile.Sampler, %s>", text);
 }
 
 static PyObject *sampler_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -204,10 +200,10 @@ static PyObject *sampler_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
   tsl_status status = failed ? TSL_OK : tsl_sampler_new(&options, NULL, &sampler);
   free_lists(&l);
   if (failed) return NULL;
-  if (status != TSL_OK) return core_raise(status, NULL, "a sampler's options");
-  core_sampler *self = (core_sampler *)wrap(type, sampler);
-  if (self) note_options(self, &options);
-  return (PyObject *)self;
+  const numbers shown = {options.seed, options.temperature, options.top_p, options.min_p,
+                         options.top_k};
+  return status == TSL_OK ? wrap(type, sampler, shown)
+                          : core_raise(status, NULL, "a sampler's options");
 }
 
 static void sampler_dealloc(PyObject *self) {
@@ -221,16 +217,9 @@ static PyObject *sampler_fork(PyObject *self, PyObject *number) {
   tsl_sampler *fork = NULL;
   if (!core_u64(number, &seed)) return NULL;
   tsl_status status = tsl_sampler_fork(of(self), seed, &fork);
-  if (status != TSL_OK) return core_raise(status, NULL, "a fork");
-  core_sampler *other = (core_sampler *)wrap(Py_TYPE(self), fork);
-  const core_sampler *mine = (const core_sampler *)self;
-  const tsl_sampler_options same = {.seed = seed,
-                                    .temperature = (float)mine->temperature,
-                                    .top_k = mine->top_k,
-                                    .top_p = (float)mine->top_p,
-                                    .min_p = (float)mine->min_p};
-  if (other) note_options(other, &same);
-  return (PyObject *)other;
+  numbers shown = ((core_sampler *)self)->shown;
+  shown.seed = seed;
+  return status == TSL_OK ? wrap(Py_TYPE(self), fork, shown) : core_raise(status, NULL, "a fork");
 }
 
 /* ---- the text so far ------------------------------------------------------------------------- */

@@ -141,7 +141,7 @@ class _Reader:
     def __init__(self):
         self.defs = {}  # name: the schema of a class that contains itself, or that pydantic has
         self._open = []  # classes and aliases that are being read: all that can hold themselves
-        self._named = []  # (type, name in defs, list of its one build) of those met in themselves
+        self._named = {}  # class or alias that was met in itself: [name in defs, its build]
 
     def read(self, wanted):
         if wanted is None:
@@ -165,12 +165,12 @@ class _Reader:
             schema, build = self._known(wanted)
         finally:
             self._open.pop()
-        for other, name, builds in self._named:
-            if other is wanted and not builds:
-                self.defs[name] = schema
-                builds.append(build)
-                return {"$ref": f"#/$defs/{name}"}, build
-        return schema, build
+        named = self._named.get(wanted)
+        if named is None or named[1] is not None:
+            return schema, build
+        self.defs[named[0]] = schema
+        named[1] = build
+        return {"$ref": f"#/$defs/{named[0]}"}, build
 
     def _known(self, wanted):
         try:
@@ -183,13 +183,12 @@ class _Reader:
 
     def _itself(self, wanted):
         """A type inside itself: a reference to what the reader of the outer one puts into defs."""
-        for other, name, builds in self._named:
-            if other is wanted:
-                return {"$ref": f"#/$defs/{name}"}, lambda value: builds[0](value)
-        name, builds = self._free(_name(wanted)), []
-        self.defs[name] = {}
-        self._named.append((wanted, name, builds))
-        return {"$ref": f"#/$defs/{name}"}, lambda value: builds[0](value)
+        if wanted not in self._named:
+            name = self._free(_name(wanted))
+            self.defs[name] = {}
+            self._named[wanted] = [name, None]
+        named = self._named[wanted]
+        return {"$ref": f"#/$defs/{named[0]}"}, lambda value: named[1](value)
 
     def _free(self, name):
         """A name that defs do not have."""
@@ -205,8 +204,7 @@ class _Reader:
         defs = schema.pop("$defs", {})
         names = {}
         for name, one in defs.items():
-            same = name in self.defs and self.defs[name] == _renamed(one, {})
-            names[name] = name if same else self._free(name)
+            names[name] = name if self.defs.get(name) == one else self._free(name)
             self.defs[names[name]] = one
         for name in names.values():
             self.defs[name] = _renamed(self.defs[name], names)
