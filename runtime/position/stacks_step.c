@@ -459,9 +459,7 @@ static inline bool step_byte(tsl__space *space, step *s, uint8_t byte) {
   return s->landed.n > 0 && tsl__tails_settle(space, s) && space->status == TSL_OK;
 }
 
-bool tsl__step_byte(tsl__space *space, step *s, uint8_t byte) {
-  return step_byte(space, s, byte);
-}
+bool tsl__step_byte(tsl__space *space, step *s, uint8_t byte) { return step_byte(space, s, byte); }
 
 #define FIXED_DEPTH 4u /* frames called one by another before one spells a fixed text */
 
