@@ -576,9 +576,10 @@ tsl__expr tsl__without_length(tsl__exprs *x, tsl__expr e, bool whole, uint32_t *
   if (n.kind != TSL__K_AND || n.b > 8 || (!whole && n.loop)) return e;
   for (uint32_t i = 0; i < n.b; i++) {
     tsl__node m = tsl__node_at(x, parts[i] = tsl__list_at(x, n.a)[i]);
+    if (m.kind != TSL__K_REPEAT || *limit != TSL__INF) continue;
     bool counts =
         whole ? m.a == x->any_char : m.c != TSL__INF && tsl__node_at(x, m.a).flags & TSL__CHAR;
-    if (m.kind != TSL__K_REPEAT || *limit != TSL__INF || !counts) continue;
+    if (!counts) continue;
     *min = m.b;
     *limit = m.c;
     parts[i] = tsl__expr_repeat(x, m.a, whole ? 0 : m.b, TSL__INF);
