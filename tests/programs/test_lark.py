@@ -5,7 +5,9 @@ scripts/locks/requirements.lock).
     tests/programs/test_lark.py [--pairs N] [--seed N]
 
 Three judges, all of them Lark's own loader and Earley parser:
-  any split   each terminal matches all texts that its expression matches in full: must be equal
+  any split   each terminal, ignored ones too, matches all texts that its expression matches in
+              full: must be equal. Of ignored texts Lark itself tries the longest at each place, so
+              each length of them is given to Lark as a terminal of its own
   complete    lexer="dynamic_complete" as it is: what it accepts must be accepted
   dynamic     lexer="dynamic" as it is: what it accepts must be accepted
 The last two take what Python's search finds, which is not always the longest, so they may accept
@@ -111,6 +113,17 @@ class AllMatches:
         return None
 
 
+class MatchOf:
+    """A regular expression whose match has exactly that length."""
+
+    def __init__(self, pattern, length):
+        self.pattern, self.length = pattern, length
+
+    def match(self, text, at=0):
+        end = at + self.length
+        return self.pattern.fullmatch(text, at, end) if end <= len(text) else None
+
+
 def judges(lark, text):
     """The parser of a grammar, with both kinds of matches; None if Lark refuses it."""
     try:
@@ -124,10 +137,21 @@ def judges(lark, text):
 def parses(lark, judge, text, how):
     """Does Lark accept the text? `how`: "any split", "complete" or "dynamic"."""
     parser, own, all_matches = judge
-    parser.parser.parser.complete_lex = how != "dynamic"
-    parser.parser.parser.term_matcher.__self__.regexps.update(
-        all_matches if how == "any split" else own
-    )
+    earley = parser.parser.parser
+    regexps, ignored = earley.term_matcher.__self__.regexps, earley.ignore
+    earley.complete_lex = how != "dynamic"
+    regexps.update(all_matches if how == "any split" else own)
+    if how == "any split":
+        earley.ignore = [
+            type(terminal)(f"{terminal.name}-{length}")
+            for terminal in ignored
+            for length in range(1, len(text) + 1)
+        ]
+        regexps.update(
+            (f"{terminal.name}-{length}", MatchOf(own[terminal.name], length))
+            for terminal in ignored
+            for length in range(1, len(text) + 1)
+        )
     try:
         parser.parse(text)
         return True
@@ -137,6 +161,8 @@ def parses(lark, judge, text, how):
         RuntimeError
     ):  # "Earley should not generate multiple start symbol items": a text with several readings
         return True
+    finally:
+        earley.ignore = ignored
 
 
 # ---- random grammars -----------------------------------------------------------------------------
