@@ -34,11 +34,11 @@ static int by_rule_name(const void *a, const void *b) {
  * mentioned); NULL if the text does not parse. The caller frees. */
 static char *print_all(const char *text, size_t length) {
   tsl__exprs *x = new_exprs();
-  tsl__gbnf *g = tsl__gbnf_new(x);
+  tsl__gbnf *g;
   tsl_error error = {0};
   char *out = NULL;
   size_t n = 0, cap = 1;
-  tsl_status status = tsl__gbnf_parse(g, NULL, text, length, 64, &error);
+  tsl_status status = tsl__gbnf_parse(x, NULL, text, length, 64, &g, &error);
   require(status == error.status, "an error without its status");
   require(status == TSL_OK || (error.message[0] && error.offset <= length),
           "an error without its place");

@@ -23,11 +23,11 @@
 #include "compiler/ebnf/reader.h"
 
 static tsl__string text_of(const tsl__ebnf *r, const tsl__ebnf_trigger *t) {
-  return (tsl__string){(const char *)r->bytes.at + t->first, t->count};
+  return (tsl__string){(const char *)r->in.g->bytes.at + t->first, t->count};
 }
 
 static tsl__expr literal(tsl__ebnf *r, tsl__string s) {
-  return tsl__expr_literal(r->x, s.at, s.length);
+  return tsl__expr_literal(r->in.x, s.at, s.length);
 }
 
 /* ---- overlaps -------------------------------------------------------------------------------- */
@@ -44,7 +44,7 @@ static bool holds(tsl__string s, tsl__string part) {
 
 /* Can s be whole within free text and t, other than as t itself? */
 static bool overlaps(tsl__ebnf *r, tsl__string t, tsl__string s, bool excluded) {
-  tsl__exprs_work(r->x, 1 + (uint64_t)t.length * s.length / 16);
+  tsl__exprs_work(r->in.x, 1 + (uint64_t)t.length * s.length / 16);
   bool same = !excluded && s.length == t.length && !memcmp(s.at, t.at, t.length);
   if (!same && (holds(t, s) || ends_with(s, t))) return true;
   for (uint32_t n = 1; n < t.length && n < s.length; n++)
@@ -68,7 +68,7 @@ static tsl__expr triggers(tsl__ebnf *r, const tsl__string *end) {
   for (size_t i = 0; i < r->triggers.n && !tsl__ebnf_over(r); i++) {
     tsl__string s = text_of(r, &r->triggers.at[i]);
     if (!end || (s.length > end->length && ends_with(s, *end)))
-      all = tsl__expr_alt(r->x, all, literal(r, s));
+      all = tsl__expr_alt(r->in.x, all, literal(r, s));
   }
   return all;
 }
@@ -76,22 +76,22 @@ static tsl__expr triggers(tsl__ebnf *r, const tsl__string *end) {
 static tsl__expr excluded(tsl__ebnf *r) {
   tsl__expr all = TSL__NONE;
   for (size_t i = 0; i < r->strings.n && !tsl__ebnf_over(r); i++)
-    all = tsl__expr_alt(r->x, all, literal(r, r->strings.at[i]));
+    all = tsl__expr_alt(r->in.x, all, literal(r, r->strings.at[i]));
   return all;
 }
 
 static tsl__expr around(tsl__ebnf *r, tsl__expr middle, tsl__expr after) {
-  return tsl__expr_seq(r->x, tsl__expr_text(r->x), tsl__expr_seq(r->x, middle, after));
+  return tsl__expr_seq(r->in.x, tsl__expr_text(r->in.x), tsl__expr_seq(r->in.x, middle, after));
 }
 
 static tsl__expr free_text(tsl__ebnf *r, tsl__expr all, tsl__expr out) {
-  tsl__expr words = tsl__expr_alt(r->x, all, out), any = tsl__expr_text(r->x);
-  return words == TSL__NONE ? any : tsl__expr_text_not(r->x, around(r, words, any));
+  tsl__expr words = tsl__expr_alt(r->in.x, all, out), any = tsl__expr_text(r->in.x);
+  return words == TSL__NONE ? any : tsl__expr_text_not(r->in.x, around(r, words, any));
 }
 
 /* Texts up to the end of a trigger that overlaps. */
 static tsl__expr up_to(tsl__ebnf *r, tsl__string t, tsl__expr all, tsl__expr out) {
-  tsl__exprs *x = r->x;
+  tsl__exprs *x = r->in.x;
   tsl__expr any = tsl__expr_text(x), some = tsl__expr_seq(x, tsl__expr_any_char(x), any);
   tsl__expr wrong = tsl__expr_alt(x, around(r, all, some), around(r, triggers(r, &t), TSL__EPS));
   wrong = tsl__expr_alt(x, wrong, around(r, out, any));
@@ -101,39 +101,32 @@ static tsl__expr up_to(tsl__ebnf *r, tsl__string t, tsl__expr all, tsl__expr out
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
 static uint32_t expression(tsl__ebnf *r, tsl__expr e) {
-  return tsl__ebnf_over(r) ? 0 : tsl__gbnf_node(r->g, TSL__G_EXPR, e, 0, 0);
+  return tsl__ebnf_over(r) ? 0 : tsl__gbnf_node(r->in.g, TSL__G_EXPR, e, 0, 0);
 }
 
 static uint32_t call(tsl__ebnf *r, const tsl__ebnf_trigger *t, tsl__expr before) {
-  uint32_t ref = tsl__gbnf_node(r->g, TSL__G_REF, t->rule, (uint32_t)t->at, 0);
-  return tsl__gbnf_pair(r->g, expression(r, before), ref);
-}
-
-static void pend(tsl__ebnf *r, uint32_t node) {
-  if (!tsl__ebnf_over(r) && !tsl__vec_push(&r->alloc, &r->pending, node)) tsl__ebnf_no_memory(r);
+  uint32_t ref = tsl__gbnf_node(r->in.g, TSL__G_REF, t->rule, (uint32_t)t->at, 0);
+  return tsl__gbnf_pair(r->in.g, expression(r, before), ref);
 }
 
 /* Each trigger with its rule: those that overlap nothing behind one free text. */
 static uint32_t calls(tsl__ebnf *r, tsl__expr all, tsl__expr out, tsl__expr text) {
-  size_t base = r->pending.n, plain = 0;
+  size_t base = r->in.pending.n, plain = 0;
   for (size_t i = 0; i < r->triggers.n && !tsl__ebnf_over(r); i++)
     if (!overlaps_some(r, text_of(r, &r->triggers.at[i]))) {
-      pend(r, call(r, &r->triggers.at[i], literal(r, text_of(r, &r->triggers.at[i]))));
+      tsl__greader_pend(&r->in,
+                        call(r, &r->triggers.at[i], literal(r, text_of(r, &r->triggers.at[i]))));
       plain++;
     }
   if (plain && !tsl__ebnf_over(r)) {
-    uint32_t list = tsl__gbnf_list(r->g, TSL__G_ALT, r->pending.at + base, (uint32_t)plain);
-    r->pending.n = base;
-    pend(r, tsl__gbnf_pair(r->g, expression(r, text), list));
+    uint32_t list = tsl__greader_collect(&r->in, TSL__G_ALT, base);
+    tsl__greader_pend(&r->in, tsl__gbnf_pair(r->in.g, expression(r, text), list));
   }
   for (size_t i = 0; i < r->triggers.n && !tsl__ebnf_over(r); i++)
     if (overlaps_some(r, text_of(r, &r->triggers.at[i])))
-      pend(r, call(r, &r->triggers.at[i], up_to(r, text_of(r, &r->triggers.at[i]), all, out)));
-  uint32_t node = 0;
-  if (!tsl__ebnf_over(r))
-    node = tsl__gbnf_list(r->g, TSL__G_ALT, r->pending.at + base, (uint32_t)(r->pending.n - base));
-  r->pending.n = base;
-  return node;
+      tsl__greader_pend(
+          &r->in, call(r, &r->triggers.at[i], up_to(r, text_of(r, &r->triggers.at[i]), all, out)));
+  return tsl__greader_collect(&r->in, TSL__G_ALT, base);
 }
 
 uint32_t tsl__ebnf_dispatch(tsl__ebnf *r, bool loop) {
@@ -142,6 +135,6 @@ uint32_t tsl__ebnf_dispatch(tsl__ebnf *r, bool loop) {
   if (tsl__ebnf_over(r) || !r->triggers.n) return last;
   uint32_t once = calls(r, all, out, text);
   if (tsl__ebnf_over(r)) return 0;
-  if (!loop) return tsl__gbnf_list(r->g, TSL__G_ALT, (uint32_t[]){once, last}, 2);
-  return tsl__gbnf_pair(r->g, tsl__gbnf_node(r->g, TSL__G_REPEAT, once, 0, TSL__INF), last);
+  if (!loop) return tsl__gbnf_list(r->in.g, TSL__G_ALT, (uint32_t[]){once, last}, 2);
+  return tsl__gbnf_pair(r->in.g, tsl__gbnf_node(r->in.g, TSL__G_REPEAT, once, 0, TSL__INF), last);
 }

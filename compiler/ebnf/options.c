@@ -28,15 +28,8 @@
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static bool word(tsl__ebnf *r, const char *name) {
-  size_t length = tsl__ebnf_name(r);
-  if (length != strlen(name) || memcmp(r->text + r->at, name, length) != 0) return false;
-  r->at += length;
-  return true;
-}
-
 static void blanks(tsl__ebnf *r) {
-  while (peek(r) == ' ' || peek(r) == '\t') r->at++;
+  while (peek(r) == ' ' || peek(r) == '\t') r->in.at++;
 }
 
 static bool assigned(tsl__ebnf *r) {
@@ -46,46 +39,46 @@ static bool assigned(tsl__ebnf *r) {
 }
 
 static uint32_t value(tsl__ebnf *r) {
-  if (!assigned(r)) return FAIL(r, r->at, "expected '=' and a number"), 0;
-  return tsl__ebnf_number(r, "a number", TSL__GBNF_REPEAT_MAX);
+  if (!assigned(r)) return FAIL(r, r->in.at, "expected '=' and a number"), 0;
+  return tsl__greader_number(&r->in, "a number", TSL__GBNF_REPEAT_MAX);
 }
 
 /* A name in quotes, without escapes. */
 static tsl__string quoted(tsl__ebnf *r) {
-  size_t start = r->at;
+  size_t start = r->in.at;
   if (!take(r, '"')) return FAIL(r, start, "expected a name in quotes"), (tsl__string){0};
-  while (peek(r) >= 0 && peek(r) != '"' && peek(r) != '\n' && peek(r) != '\\') r->at++;
-  tsl__string s = {r->text + start + 1, (uint32_t)(r->at - start - 1)};
+  while (peek(r) >= 0 && peek(r) != '"' && peek(r) != '\n' && peek(r) != '\\') r->in.at++;
+  tsl__string s = {r->in.text + start + 1, (uint32_t)(r->in.at - start - 1)};
   if (!take(r, '"')) FAIL(r, start, "a name without its closing quote");
-  if (!r->status && !s.length) FAIL(r, start, "an empty name");
+  if (!r->in.status && !s.length) FAIL(r, start, "an empty name");
   return s;
 }
 
 static void temperature(tsl__ebnf *r, size_t start) {
   size_t first;
   bool fine = assigned(r);
-  for (first = r->at; peek(r) > 0 && strchr("0123456789.eE+-", peek(r));) r->at++;
-  if (!fine || r->at == first) FAIL(r, start, "a temperature is a number, such as 0.7");
+  for (first = r->in.at; peek(r) > 0 && strchr("0123456789.eE+-", peek(r));) r->in.at++;
+  if (!fine || r->in.at == first) FAIL(r, start, "a temperature is a number, such as 0.7");
   tsl__ebnf_note(r, start, "temperature", "a temperature is for the host to act upon");
 }
 
 static void option(tsl__ebnf *r, tsl__ebnf_rule *o) {
-  size_t start = r->at;
-  if (word(r, "lazy")) {
+  size_t start = r->in.at;
+  if (tsl__ebnf_take_name(r, "lazy")) {
     o->lazy = true;
-  } else if (word(r, "max_chars")) {
+  } else if (tsl__ebnf_take_name(r, "max_chars")) {
     o->has_chars = true;
     o->max_chars = value(r);
-  } else if (word(r, "max_tokens")) {
+  } else if (tsl__ebnf_take_name(r, "max_tokens")) {
     o->has_tokens = true;
     o->max_tokens = value(r);
-  } else if (word(r, "capture")) {
-    const tsl__grule *u = &r->g->rules.at[o->rule];
+  } else if (tsl__ebnf_take_name(r, "capture")) {
+    const tsl__grule *u = &r->in.g->rules.at[o->rule];
     o->has_capture = true;
     o->capture = assigned(r) ? quoted(r) : (tsl__string){u->name, u->name_length};
-  } else if (word(r, "temperature")) {
+  } else if (tsl__ebnf_take_name(r, "temperature")) {
     temperature(r, start);
-  } else if (word(r, "stop_capture")) {
+  } else if (tsl__ebnf_take_name(r, "stop_capture")) {
     if (assigned(r)) quoted(r);
     tsl__ebnf_note(r, start, "stop_capture", "the text of a stop is not given back");
   } else {
@@ -96,14 +89,14 @@ static void option(tsl__ebnf *r, tsl__ebnf_rule *o) {
 }
 
 void tsl__ebnf_options_read(tsl__ebnf *r, uint32_t rule) {
-  tsl__ebnf_rule o = {.rule = rule, .at = r->at++};
+  tsl__ebnf_rule o = {.rule = rule, .at = r->in.at++};
   do {
     blanks(r);
     option(r, &o);
     blanks(r);
-  } while (!r->status && take(r, ','));
-  if (!r->status && !take(r, ']')) FAIL(r, r->at, "expected ',' or ']'");
-  if (!r->status && !tsl__vec_push(&r->alloc, &r->rules, o)) tsl__ebnf_no_memory(r);
+  } while (!r->in.status && take(r, ','));
+  if (!r->in.status && !take(r, ']')) FAIL(r, r->in.at, "expected ',' or ']'");
+  if (!r->in.status && !tsl__vec_push(&r->in.alloc, &r->rules, o)) tsl__ebnf_no_memory(r);
 }
 
 /* ---- one expression -------------------------------------------------------------------------- */
@@ -116,7 +109,7 @@ typedef struct expansion {
 } expansion;
 
 static tsl__expr refuse(expansion *p, const char *why) {
-  const tsl__grule *u = &p->r->g->rules.at[p->option->rule];
+  const tsl__grule *u = &p->r->in.g->rules.at[p->option->rule];
   TSL__EBNF_UNSUPPORTED(p->r, p->option->at,
                         "rule \"%.*s\" %s: lazy, max_chars and max_tokens are for rules that are "
                         "regular",
@@ -130,9 +123,9 @@ static tsl__expr expand_rule(expansion *p, uint32_t rule, uint32_t depth) {
   tsl__ebnf *r = p->r;
   for (size_t i = 0; i < p->open.n; i++)
     if (p->open.at[i] == rule) return refuse(p, "leads to a rule that contains itself");
-  tsl__exprs_work(r->x, p->open.n);
-  if (!tsl__vec_push(&r->alloc, &p->open, rule)) return tsl__ebnf_no_memory(r), TSL__NONE;
-  tsl__expr e = expand(p, r->g->rules.at[rule].body, depth + 1);
+  tsl__exprs_work(r->in.x, p->open.n);
+  if (!tsl__vec_push(&r->in.alloc, &p->open, rule)) return tsl__ebnf_no_memory(r), TSL__NONE;
+  tsl__expr e = expand(p, r->in.g->rules.at[rule].body, depth + 1);
   p->open.n--;
   return e;
 }
@@ -141,26 +134,26 @@ static tsl__expr expand_list(expansion *p, const tsl__gnode *n, uint32_t depth) 
   bool sequence = n->kind == TSL__G_SEQ;
   tsl__expr all = sequence ? TSL__EPS : TSL__NONE;
   for (uint32_t i = n->b; i-- > 0 && !tsl__ebnf_over(p->r);) {
-    tsl__expr e = expand(p, p->r->g->lists.at[n->a + i], depth + 1);
-    all = sequence ? tsl__expr_seq(p->r->x, e, all) : tsl__expr_alt(p->r->x, e, all);
+    tsl__expr e = expand(p, p->r->in.g->lists.at[n->a + i], depth + 1);
+    all = sequence ? tsl__expr_seq(p->r->in.x, e, all) : tsl__expr_alt(p->r->in.x, e, all);
   }
   return all;
 }
 
 /* Depth: heights of nodes, names included; DEPTH_MAX at most. */
 static tsl__expr expand(expansion *p, uint32_t node, uint32_t depth) {
-  const tsl__gnode n = p->r->g->nodes.at[node];
-  tsl__exprs_work(p->r->x, 1);
+  const tsl__gnode n = p->r->in.g->nodes.at[node];
+  tsl__exprs_work(p->r->in.x, 1);
   if (tsl__ebnf_over(p->r)) return TSL__NONE;
   if (depth > DEPTH_MAX || p->nodes++ > EXPANDED_MAX) return refuse(p, "is too large");
   switch ((tsl__gkind)n.kind) {
   case TSL__G_SEQ:
   case TSL__G_ALT: return expand_list(p, &n, depth);
-  case TSL__G_REPEAT: return tsl__expr_repeat(p->r->x, expand(p, n.a, depth + 1), n.b, n.c);
+  case TSL__G_REPEAT: return tsl__expr_repeat(p->r->in.x, expand(p, n.a, depth + 1), n.b, n.c);
   case TSL__G_REF: return expand_rule(p, n.a, depth);
   case TSL__G_TOKEN:
   case TSL__G_TOKENS: return refuse(p, "names a token by its id");
-  default: return tsl__gbnf_lower(p->r->g, node); /* a leaf */
+  default: return tsl__gbnf_lower(p->r->in.g, node); /* a leaf */
   }
 }
 
@@ -183,11 +176,11 @@ static tsl__expr bounded(tsl__exprs *x, tsl__expr e, uint32_t n) {
 static void as_expression(tsl__ebnf *r, const tsl__ebnf_rule *o) {
   expansion p = {.r = r, .option = o};
   tsl__expr e = expand_rule(&p, o->rule, 0);
-  tsl__vec_free(&r->alloc, &p.open);
-  if (o->lazy) e = shortest(r->x, e);
-  if (o->has_chars) e = bounded(r->x, e, o->max_chars);
+  tsl__vec_free(&r->in.alloc, &p.open);
+  if (o->lazy) e = shortest(r->in.x, e);
+  if (o->has_chars) e = bounded(r->in.x, e, o->max_chars);
   if (tsl__ebnf_over(r)) return;
-  r->g->rules.at[o->rule].body = tsl__gbnf_node(r->g, TSL__G_EXPR, e, o->has_tokens, 0);
+  r->in.g->rules.at[o->rule].body = tsl__gbnf_node(r->in.g, TSL__G_EXPR, e, o->has_tokens, 0);
   tsl__ebnf_over(r);
 }
 
@@ -197,14 +190,14 @@ static void mark(tsl__ebnf *r, const tsl__ebnf_rule *o) {
     TSL__EBNF_UNSUPPORTED(r, o->at, "captures and max_tokens are not supported here");
     return;
   }
-  if (!tsl__vec_push(&r->alloc, &r->marks, m)) tsl__ebnf_no_memory(r);
-  r->g->rules.at[o->rule].mark = (uint32_t)r->marks.n;
+  if (!tsl__vec_push(&r->in.alloc, &r->marks, m)) tsl__ebnf_no_memory(r);
+  r->in.g->rules.at[o->rule].mark = (uint32_t)r->marks.n;
 }
 
 void tsl__ebnf_options_apply(tsl__ebnf *r) {
   for (size_t i = 0; i < r->rules.n && !tsl__ebnf_over(r); i++) {
     const tsl__ebnf_rule *o = &r->rules.at[i];
     if (o->lazy || o->has_chars || o->has_tokens) as_expression(r, o);
-    if (!r->status && (o->has_capture || o->has_tokens)) mark(r, o);
+    if (!r->in.status && (o->has_capture || o->has_tokens)) mark(r, o);
   }
 }

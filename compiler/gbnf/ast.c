@@ -43,7 +43,7 @@ static void destroy(void *ctx) {
   tsl__vec_free(&a, &g->order);
   tsl__vec_free(&a, &g->cycle_rules);
   tsl__vec_free(&a, &g->cycles);
-  tsl__free(&a, g->slots, g->slot_count * sizeof *g->slots);
+  tsl__index_free(&g->names, &a);
   tsl__free(&a, g->text, g->length);
   tsl__free(&a, g, sizeof *g);
 }

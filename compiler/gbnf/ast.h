@@ -10,6 +10,7 @@
 
 #include "compiler/expr/charset.h"
 #include "compiler/gbnf/gbnf.h"
+#include "runtime/core/pool.h"
 
 typedef enum tsl__gkind {
   TSL__G_EMPTY,
@@ -104,8 +105,8 @@ typedef struct tsl__gbnf {
   TSL__VEC(uint32_t) order;       /* reached rules, callees before callers (but for cycles) */
   TSL__VEC(uint32_t) cycle_rules; /* members of left-recursive cycles */
   TSL__VEC(tsl__gcycle) cycles;
-  uint32_t *slots; /* names: open addressing, index + 1 of a rule */
-  uint32_t slot_count;
+  tsl__index names; /* rules by their names */
+  bool any_case;    /* names are the same in upper and lower case */
   /* What a marked rule becomes; TSL__NONE on failure (sticky). */
   tsl__expr (*wrap)(void *ctx, uint32_t mark, tsl__expr body);
   void *wrap_ctx;
@@ -154,12 +155,12 @@ uint32_t tsl__gbnf_suffix(tsl__gbnf *g, uint32_t seq, uint32_t from);
  * need. */
 size_t tsl__gbnf_print(const tsl__gbnf *g, uint32_t node, char *out, size_t n);
 
-/* parse.c */
-tsl_status tsl__gbnf_parse(tsl__gbnf *g, const tsl_vocab *vocab, const char *text, size_t length,
-                           uint32_t max_depth, tsl_error *error);
-/* The rule of the name that stands in g->text, added if it is new; 0 with g->no_memory set. */
-uint32_t tsl__gbnf_mention(tsl__gbnf *g, size_t offset, size_t length);
-/* The rule of that name, or UINT32_MAX. */
+/* parse.c: a text of GBNF; *out is owned by x, and NULL only when out of memory. max_depth 0 is the
+ * default. */
+tsl_status tsl__gbnf_parse(tsl__exprs *x, const tsl_vocab *vocab, const char *text, size_t length,
+                           uint32_t max_depth, tsl__gbnf **out, tsl_error *error);
+
+/* reader.c: the rule of that name, or UINT32_MAX. */
 uint32_t tsl__gbnf_find(const tsl__gbnf *g, const char *name, size_t length);
 
 /* facts.c: reached, order, component, recursive, size, facts of every rule reached from root.

@@ -27,8 +27,6 @@
 
 #include "compiler/gbnf/ast.h"
 
-#define DEFAULT_DEPTH 512u
-
 /* ---- rules ----------------------------------------------------------------------------------- */
 
 static tsl__expr unfold_whole(tsl__exprs *x, void *ctx, uint32_t rule) {
@@ -266,13 +264,10 @@ tsl_status tsl__gbnf_finish(tsl__gbnf *g, uint32_t start, tsl__expr *out, tsl_er
 tsl_status tsl__gbnf_compile(tsl__exprs *x, const tsl_vocab *vocab, const char *text, size_t length,
                              const char *root, uint32_t max_depth, tsl__expr *out,
                              tsl_error *error) {
-  uint32_t start = 0, depth = !max_depth                        ? DEFAULT_DEPTH
-                              : max_depth < TSL__GBNF_DEPTH_MAX ? max_depth
-                                                                : TSL__GBNF_DEPTH_MAX;
-  tsl__gbnf *g = tsl__gbnf_new(x);
+  tsl__gbnf *g;
+  uint32_t start = 0;
   *out = TSL__NONE;
-  if (!g) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
-  tsl_status status = tsl__gbnf_parse(g, vocab, text, length, depth, error);
+  tsl_status status = tsl__gbnf_parse(x, vocab, text, length, max_depth, &g, error);
   if (!status) status = find_root(g, root ? root : "root", &start, error);
   return status ? status : tsl__gbnf_finish(g, start, out, error);
 }

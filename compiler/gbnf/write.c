@@ -165,9 +165,8 @@ tsl_status tsl_gbnf_write(tsl_vocab *vocab, const char *text, size_t length, tsl
     return tsl__fail(error, TSL_ERR_ARGUMENT, "a vocabulary, a text and a sink are needed");
   tsl_status status = tsl__exprs_new(NULL, &vocab->alloc, NULL, &x);
   if (status != TSL_OK) return tsl__fail(error, status, "out of memory");
-  writer w = {.g = tsl__gbnf_new(x), .alloc = &vocab->alloc};
-  if (!w.g) status = tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
-  if (status == TSL_OK) status = tsl__gbnf_parse(w.g, vocab, text, length, NESTING_MAX, error);
+  writer w = {.alloc = &vocab->alloc};
+  status = tsl__gbnf_parse(x, vocab, text, length, NESTING_MAX, &w.g, error);
   if (status == TSL_OK) put_rules(&w);
   if (w.failed)
     status = tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");

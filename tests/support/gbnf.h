@@ -33,9 +33,7 @@ static inline parsed parse(const char *text, size_t length) {
   parsed p = {NULL, NULL};
   tsl_error error;
   CHECK(tsl__exprs_new(NULL, NULL, NULL, &p.x) == TSL_OK);
-  p.g = tsl__gbnf_new(p.x);
-  CHECK(p.g != NULL);
-  tsl_status status = tsl__gbnf_parse(p.g, vocab, text, length, 512, &error);
+  tsl_status status = tsl__gbnf_parse(p.x, vocab, text, length, 512, &p.g, &error);
   CHECKF(status == TSL_OK, "%s in\n%.*s", error.message, (int)length, text);
   return p;
 }

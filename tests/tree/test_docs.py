@@ -273,7 +273,11 @@ def run_command(where, command):
 # a literal, or several that the compiler joins
 STRING = r'"((?:[^"\\]|\\.)*(?:"\s*"(?:[^"\\]|\\.)*)*)"'
 LIMIT = re.compile(
-    r'(?:TSL_ERR_LIMIT|fail_limit\()(?:(?!return)[^;"])*' + STRING + r"(?:\s*:\s*" + STRING + ")?"
+    r'(?:TSL_ERR_LIMIT|fail_limit\(|greader_(?:limit|number)\()(?:(?!return)[^;"])*'
+    + STRING
+    + r"(?:\s*:\s*"
+    + STRING
+    + ")?"
 )
 
 

@@ -69,7 +69,7 @@ ROOMS = {
     "compiler/json": ["json.h", "near.h"],
     "compiler/regex": ["regex.h"],
     "compiler/formats": ["formats.h"],
-    "compiler/gbnf": ["gbnf.h", "ast.h"],
+    "compiler/gbnf": ["gbnf.h", "ast.h", "reader.h"],
     "compiler/lark": ["lark.h"],
     "compiler/ebnf": ["ebnf.h"],
     "compiler/abnf": ["abnf.h"],
