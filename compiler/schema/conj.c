@@ -40,13 +40,14 @@
 
 static void *cell(struct expansion *e, size_t size) { return tsl__schema_alloc(e->s, size); }
 
-/* l must hold too; the expansion comes to it later. */
-bool tsl__expand_want(struct expansion *e, struct branch *b, lit l, const struct tracker *tracker) {
+bool tsl__expand_want(struct expansion *e, struct branch *b, lit l, uint32_t child,
+                      const struct tracker *tracker) {
   struct pending *p = cell(e, sizeof *p);
   if (!p) return false;
   p->next = b->pending;
   p->tracker = tracker;
   p->l = l;
+  p->rank = (struct rank){e->rank, e->keyword, child, e->rank ? e->rank->depth + 1 : 1};
   b->pending = p;
   return true;
 }
@@ -69,7 +70,7 @@ static void choose_later(struct expansion *e, struct branch *b, sid s, enum keyw
     return;
   struct choice *c = cell(e, sizeof *c);
   if (!c) return;
-  *c = (struct choice){b->choices, tracker, s, (uint8_t)keyword};
+  *c = (struct choice){b->choices, tracker, s, (uint8_t)keyword, e->rank};
   b->choices = c;
 }
 
@@ -78,7 +79,7 @@ static void choose_later(struct expansion *e, struct branch *b, sid s, enum keyw
 static void negate_later(struct expansion *e, struct branch *b, sid s) {
   struct negation *n = cell(e, sizeof *n);
   if (!n) return;
-  *n = (struct negation){b->negations, s};
+  *n = (struct negation){b->negations, s, e->rank};
   b->negations = n;
 }
 
@@ -147,8 +148,12 @@ static void dependencies(struct expansion *e, struct branch *b, sid s, const str
 static void object_parts(struct expansion *e, struct branch *b, sid s, const struct node *n,
                          const struct tracker *tracker) {
   struct part *p;
-  if (n->mask & tsl__keyword_sets.members && (p = tsl__expand_part(e, b, PART_MEMBERS)) != NULL)
+  if (n->mask & tsl__keyword_sets.members && (p = tsl__expand_part(e, b, PART_MEMBERS)) != NULL) {
+    const struct keyword_value *v = tsl__keyword_or_null(n, KW_PROPERTIES);
     p->s = s;
+    p->rank = e->rank;
+    p->keyword = v ? tsl__keyword_place(n, v) : 0;
+  }
   if (tsl__has(n, KW_PROPERTY_NAMES) && (p = tsl__expand_part(e, b, PART_NAMES)) != NULL)
     p->l = POS(tsl__subschema(n, KW_PROPERTY_NAMES));
   if (tsl__has(n, KW_REQUIRED) && (p = tsl__expand_part(e, b, PART_REQUIRED)) != NULL) p->s = s;
@@ -308,10 +313,14 @@ static void subschemas(struct expansion *e, struct branch *b, sid s, const struc
                        const struct tracker *tracker) {
   for (size_t k = 0; k < sizeof tsl__conjunctive; k++) {
     const struct keyword_value *v = tsl__keyword_or_null(n, tsl__conjunctive[k]);
+    e->keyword = v ? tsl__keyword_place(n, v) : 0;
     for (uint32_t i = v ? v->count : 0; i-- > 0;)
-      tsl__expand_want(e, b, POS(v->children[i]), tracker);
+      tsl__expand_want(e, b, POS(v->children[i]), i, tracker);
   }
-  if (tsl__has(n, KW_NOT)) tsl__expand_want(e, b, NEG(tsl__subschema(n, KW_NOT)), NULL);
+  if (tsl__has(n, KW_NOT)) {
+    e->keyword = tsl__keyword_place(n, tsl__keyword(n, KW_NOT));
+    tsl__expand_want(e, b, NEG(tsl__subschema(n, KW_NOT)), 0, NULL);
+  }
   static const uint8_t choices[] = {KW_ANY_OF, KW_ONE_OF, KW_IF, KW_CONST, KW_ENUM};
   for (size_t i = 0; i < sizeof choices; i++)
     if (tsl__has(n, choices[i])) choose_later(e, b, s, choices[i], tracker);
@@ -356,116 +365,22 @@ static bool take_node(struct expansion *e, struct branch *b, sid s, const struct
 
 /* ---- the recursion --------------------------------------------------------------------------- */
 
-static void expand(struct expansion *e, struct branch b);
-
 /* The first one comes first, as in subschemas: members of `if` come before those of `then`. */
 void tsl__expand_with(struct expansion *e, const struct branch *b, const lit *lits, uint32_t n,
                       const struct tracker *tracker) {
   struct branch next = *b;
   for (uint32_t i = n; i-- > 0;) {
     if (tsl__schema_impossible(e->s, e->type, lits[i])) return;
-    tsl__expand_want(e, &next, lits[i], lits[i] & 1 ? NULL : tracker);
+    tsl__expand_want(e, &next, lits[i], i, lits[i] & 1 ? NULL : tracker);
   }
-  expand(e, next);
+  tsl__expand_on(e, next);
 }
 
-/* The one atom that a lit is for objects, if it is one: {required: [k]}, its negation, nothing else
- * beside. */
-static bool as_atom(struct expansion *e, lit l, const struct atom *next, struct atom **out) {
-  l = tsl__schema_simplify(e->s, l);
-  const struct node *n = tsl__node_of(e->s, l >> 1);
-  if ((n->mask & ~OF(TYPE)) != OF(REQUIRED) || !(n->types & T_OBJECT)) return false;
-  const tsl__json *names = tsl__keyword(n, KW_REQUIRED)->value;
-  if (names->length != 1) return false;
-  *out = tsl__expand_atom(e, next, l & 1 ? ATOM_ABSENT : ATOM_KEY, names->items[0].text,
-                          names->items[0].length, POS(SID_TRUE));
-  return *out != NULL;
-}
-
-/* anyOf as one clause; false if a branch is no atom. */
-static bool any_of_clause(struct expansion *e, struct branch *b, const struct keyword_value *v) {
-  struct atom *atoms = NULL;
-  if (e->type != T_OBJECT) return false;
-  for (uint32_t i = 0; i < v->count; i++)
-    if (!tsl__schema_impossible(e->s, e->type, POS(v->children[i])) &&
-        !as_atom(e, POS(v->children[i]), atoms, &atoms))
-      return false;
-  tsl__expand_clause_part(e, b, atoms);
-  return true;
-}
-
-/* The alternatives that were chosen so far, where somebody looks at what they evaluate: one or
- * several hold. */
-struct chosen {
-  const struct chosen *before;
-  sid s;
-};
-
-static bool apart_from(struct expansion *e, const struct chosen *c, sid s) {
-  for (; c; c = c->before)
-    if (tsl__schema_work(e->s, 16) && tsl__schema_disjoint(e->s, e->type, c->s, s)) return true;
-  return false;
-}
-
-static bool deeper(struct expansion *e) {
+bool tsl__expand_deeper(struct expansion *e) {
   if (++e->depth > TSL__SCHEMA_DEPTH)
     tsl__schema_fail(e->s, TSL_ERR_LIMIT, NULL, "more than %u choices at one place",
                      TSL__SCHEMA_DEPTH);
   return !e->many && tsl__schema_ok(e->s);
-}
-
-/* For unevaluated…: every set of branches that hold, from `i` on. Where more is evaluated less is
- * demanded, so the other branches need not fail; under a negation they must. */
-static void expand_tracked_any_of(struct expansion *e, const struct branch *b,
-                                  const struct keyword_value *v, uint32_t i,
-                                  const struct chosen *before, const struct tracker *tracker) {
-  struct branch without = *b;
-  bool sure = false;
-  for (bool goes_on = deeper(e); goes_on && i < v->count && !sure && tsl__schema_ok(e->s); i++) {
-    lit l = POS(v->children[i]);
-    if (tsl__schema_impossible(e->s, e->type, l) || apart_from(e, before, v->children[i])) continue;
-    struct branch with = without;
-    const struct chosen now = {before, v->children[i]};
-    tsl__expand_want(e, &with, l, tracker);
-    expand_tracked_any_of(e, &with, v, i + 1, &now, tracker);
-    sure = tracker->exact && tsl__expand_certain(e->s, e->type, l);
-    if (tracker->exact) tsl__expand_want(e, &without, l ^ 1, NULL);
-  }
-  if (before && !sure && tsl__schema_ok(e->s)) expand(e, without);
-  e->depth--;
-}
-
-#define COVERED_MAX 16u /* alternatives that are compared with all others */
-
-/* Does another alternative take all that this one does? */
-static bool covered(struct expansion *e, const struct keyword_value *v, uint32_t i) {
-  if (v->count > COVERED_MAX) return false;
-  for (uint32_t j = 0; j < v->count; j++)
-    if (j != i && tsl__schema_says_all(e->s, v->children[i], v->children[j]) &&
-        (j < i || !tsl__schema_says_all(e->s, v->children[j], v->children[i])))
-      return true;
-  return false;
-}
-
-static void expand_any_of(struct expansion *e, struct branch *b, const struct keyword_value *v,
-                          const struct tracker *tracker) {
-  if (tracker) {
-    expand_tracked_any_of(e, b, v, 0, NULL, tracker);
-    return;
-  }
-  for (uint32_t i = 0; i < v->count; i++) {
-    if (!tsl__expand_certain(e->s, e->type, POS(v->children[i])) &&
-        !tsl__schema_held(e->s, b->facts, v->children[i]))
-      continue;
-    expand(e, *b);
-    return;
-  }
-  if (any_of_clause(e, b, v)) {
-    expand(e, *b);
-    return;
-  }
-  for (uint32_t i = 0; i < v->count && tsl__schema_ok(e->s); i++)
-    if (!covered(e, v, i)) tsl__expand_with(e, b, (lit[]){POS(v->children[i])}, 1, NULL);
 }
 
 static void expand_list(struct expansion *e, const struct branch *b, const tsl__json *values,
@@ -483,7 +398,7 @@ static void expand_list(struct expansion *e, const struct branch *b, const tsl__
     spec.max = spec.min;
     spec.own = v->text, spec.own_length = v->length;
     if (!tsl__expand_narrow(e, &next, &spec, v)) continue;
-    expand(e, next);
+    tsl__expand_on(e, next);
   }
 }
 
@@ -497,20 +412,21 @@ static void expand_dependencies(struct expansion *e, const struct branch *b,
           (!tracker && tsl__expand_certain(e->s, e->type, POS(v->children[from])))))
     from++;
   if (from == v->count) {
-    expand(e, *b);
+    tsl__expand_on(e, *b);
     return;
   }
   const tsl__json *m = &v->value->items[from];
   struct branch without = *b, with = *b;
-  const struct atom *absent =
-      deeper(e) ? tsl__expand_atom(e, NULL, ATOM_ABSENT, m->key, m->key_length, 0) : NULL;
+  const struct atom *absent = tsl__expand_deeper(e)
+                                  ? tsl__expand_atom(e, NULL, ATOM_ABSENT, m->key, m->key_length, 0)
+                                  : NULL;
   if (absent) {
     tsl__expand_clause(e, &without, absent);
     expand_dependencies(e, &without, v, from + 1, tracker);
   }
   if (absent && !tsl__schema_impossible(e->s, e->type, POS(v->children[from]))) {
     tsl__expand_required_part(e, &with, m->key, m->key_length);
-    tsl__expand_want(e, &with, POS(v->children[from]), tracker);
+    tsl__expand_want(e, &with, POS(v->children[from]), from, tracker);
     expand_dependencies(e, &with, v, from + 1, tracker);
   }
   e->depth--;
@@ -532,9 +448,10 @@ static bool expand_negation(struct expansion *e, struct branch *b, sid s) {
     if (goes_on)
       *b = next;
     else
-      expand(e, next);
+      tsl__expand_on(e, next);
   }
-  for (size_t i = 0; !goes_on && i < w.more.n && tsl__schema_ok(e->s); i++) expand(e, w.more.at[i]);
+  for (size_t i = 0; !goes_on && i < w.more.n && tsl__schema_ok(e->s); i++)
+    tsl__expand_on(e, w.more.at[i]);
   tsl__vec_free(e->s->alloc, &w.more);
   return goes_on && tsl__schema_ok(e->s);
 }
@@ -558,12 +475,14 @@ static void expand_choice(struct expansion *e, struct branch *b, const struct ch
   const struct node *n = tsl__node_of(e->s, c->s);
   const struct keyword_value *v = tsl__keyword(n, c->keyword);
   if (e->looks) meet(e, c, v);
+  e->rank = c->rank;
+  e->keyword = tsl__keyword_place(n, v);
   switch (c->keyword) {
-  case KW_ANY_OF: expand_any_of(e, b, v, c->tracker); break;
+  case KW_ANY_OF: tsl__expand_any_of(e, b, v, c->tracker); break;
   case KW_ONE_OF: tsl__expand_one_of(e, b, v, c->tracker); break;
   case KW_IF:
     if (!c->tracker && !tsl__has(n, KW_THEN) && !tsl__has(n, KW_ELSE)) {
-      expand(e, *b);
+      tsl__expand_on(e, *b);
       break;
     }
     tsl__expand_with(e, b, (lit[]){POS(v->children[0]), POS(tsl__subschema_or_true(n, KW_THEN))}, 2,
@@ -615,15 +534,17 @@ static bool is_negation(const struct schema *s, lit l) {
   return tsl__node_of(s, tsl__schema_referred(s, l >> 1))->mask == OF(NOT);
 }
 
-/* Recursion is as deep as the choices of one goal are many. */
-static void expand(struct expansion *e, struct branch b) {
+void tsl__expand_on(struct expansion *e, struct branch b) {
   const struct choice *before = b.choices;
+  const struct rank *rank = e->rank;
+  const uint32_t keyword = e->keyword;
   if (e->looks && ++e->looked > FEW_WAYS + WAYS_EACH * e->width) e->many = true;
-  if (!deeper(e)) goto done;
+  if (!tsl__expand_deeper(e)) goto done;
   while (tsl__schema_work(e->s, 8) && b.pending) {
     const struct tracker *tracker =
         b.pending->tracker && !is_negation(e->s, b.pending->l) ? b.pending->tracker : NULL;
     lit l = tsl__schema_simplify(e->s, b.pending->l);
+    e->rank = &b.pending->rank;
     b.pending = b.pending->next;
     if (l & 1) {
       if (tsl__schema_impossible(e->s, e->type, l)) goto done;
@@ -642,11 +563,15 @@ static void expand(struct expansion *e, struct branch b) {
   }
   while (b.negations) {
     sid negated = b.negations->s;
+    e->rank = b.negations->rank;
+    e->keyword = 0;
     b.negations = b.negations->next;
     if (!expand_negation(e, &b, negated)) goto done;
   }
   found(e, &b);
 done:
+  e->rank = rank;
+  e->keyword = keyword;
   e->depth--;
 }
 
@@ -668,8 +593,12 @@ static bool expand_members(struct schema *s, const struct goal_entry *e, tsl__sc
 static void expand_goal(struct expansion *e, goal g) {
   const struct goal_entry *entry = tsl__goal_of(e->s, g);
   struct branch b = {0};
-  for (uint32_t i = entry->n; i-- > 0;) tsl__expand_want(e, &b, entry->lits[i], NULL);
-  expand(e, b);
+  bool ordered = e->type == T_OBJECT && e->s->options.order == TSL_ORDER_SCHEMA && entry->n > 1;
+  for (uint32_t i = entry->n; i-- > 0;) {
+    uint32_t child = ordered ? tsl__schema_number_in_text(e->s, entry->lits[i] >> 1) : i;
+    tsl__expand_want(e, &b, entry->lits[i], child, NULL);
+  }
+  tsl__expand_on(e, b);
 }
 
 /* Objects that have many alternatives are expanded once more, with choices said in clauses. */

@@ -117,6 +117,15 @@ struct atom {
   const struct held_branch *held;
 };
 
+/* Where a subschema that holds stands in the text of the schema: a step from the one that it stands
+ * in. Members come in that order (object.c). */
+struct rank {
+  const struct rank *outer; /* NULL: the goal */
+  /* which keyword of the outer one, by its place in the text, and which of its subschemas */
+  uint32_t keyword, child;
+  uint32_t depth;
+};
+
 struct part {
   const struct part *next;
   uint8_t kind;
@@ -128,6 +137,8 @@ struct part {
   const struct atom *atoms;
   const struct held_branch *held; /* the branch that the clause is of; NULL: it must be fulfilled */
   const struct tracker *tracker;
+  const struct rank *rank; /* PART_MEMBERS, PART_ORDER: of what has the keyword */
+  uint32_t keyword;        /* its place there: where `properties` or the choice stands */
 };
 
 /* ---- conj.c ---------------------------------------------------------------------------------- */
@@ -249,6 +260,7 @@ struct pending {
   const struct pending *next;
   const struct tracker *tracker; /* what it evaluates counts for; NULL: nobody asks */
   lit l;
+  struct rank rank;
 };
 
 struct choice { /* a disjunction that waits: keyword k of node s */
@@ -256,11 +268,13 @@ struct choice { /* a disjunction that waits: keyword k of node s */
   const struct tracker *tracker;
   sid s;
   uint8_t keyword;
+  const struct rank *rank; /* of the node */
 };
 
 struct negation { /* a whole node that waits to be negated */
   const struct negation *next;
   sid s;
+  const struct rank *rank;
 };
 
 /* the properties of node s are evaluated for the tracker where all of these clauses are
@@ -300,6 +314,8 @@ struct expansion {
   bool looks;         /* leaves are kept until it is known that they are few */
   bool many;          /* they are not */
   bool many_branches; /* a oneOf of many branches was met: most of its negations say the same */
+  const struct rank *rank; /* of the node that is looked at */
+  uint32_t keyword;        /* the keyword that is looked at, by its place in the node's text */
   TSL__VEC(struct leaf) kept;
   TSL__VEC(struct choice) met;
 };
@@ -323,7 +339,20 @@ void tsl__expand_clause(struct expansion *e, struct branch *b, const struct atom
 /* What node s says of objects by keywords of its own, but for enum, const and combinations,
  * negated: one of the atoms, in front of those there are. False: that is more than atoms say. */
 bool tsl__expand_negated(struct expansion *e, sid s, const struct atom **atoms);
-bool tsl__expand_want(struct expansion *e, struct branch *b, lit l, const struct tracker *tracker);
+/* l must hold too; the expansion comes to it later. `child`: which of several that stand where the
+ * keyword does. */
+bool tsl__expand_want(struct expansion *e, struct branch *b, lit l, uint32_t child,
+                      const struct tracker *tracker);
+/* Go on from a branch: all that it wants, and then its choices. Recursion is as deep as the choices
+ * of one goal are many. */
+void tsl__expand_on(struct expansion *e, struct branch b);
+/* One choice more is begun, which ends with e->depth--. False: there are too many. */
+bool tsl__expand_deeper(struct expansion *e);
+/* The place of a keyword among all members of its node's text; 0 where it has none of its own. */
+static inline uint32_t tsl__keyword_place(const struct node *n, const struct keyword_value *v) {
+  bool own = n->at && v->value >= n->at->items && v->value < n->at->items + n->at->length;
+  return own ? (uint32_t)(v->value - n->at->items) : 0;
+}
 /* Go on from the branch with these n lits, unless one of them plainly cannot hold. The first one is
  * They come first: members of `if` come before those of `then`. */
 void tsl__expand_with(struct expansion *e, const struct branch *b, const lit *lits, uint32_t n,
@@ -352,6 +381,15 @@ struct tracker *tsl__expand_new_tracker(struct expansion *e, const struct tracke
 /* Add what node s says but for its own unevaluated…. False: no value of the type satisfies it. */
 bool tsl__expand_take_rest(struct expansion *e, struct branch *b, sid s,
                            const struct tracker *tracker);
+
+/* ---- order.c --------------------------------------------------------------------------------- */
+/* When a reader of the schema's text comes to a subschema; of one that no text has: UINT32_MAX. */
+uint32_t tsl__schema_number_in_text(struct schema *s, sid id);
+
+/* ---- anyof.c --------------------------------------------------------------------------------- */
+/* Expand the branches of an anyOf: at least one of them holds. */
+void tsl__expand_any_of(struct expansion *e, struct branch *b, const struct keyword_value *v,
+                        const struct tracker *tracker);
 
 /* ---- negate.c -------------------------------------------------------------------------------- */
 /* Recursion follows references and allOf as deep as they are nested. Cycles are cut or refused

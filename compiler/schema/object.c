@@ -30,6 +30,12 @@ void tsl__maker_out_of_memory(struct maker *m) {
   tsl__schema_fail(m->s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
 }
 
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+const struct keyword_value *tsl__maker_properties(const struct maker *m, const struct part *p) {
+  return tsl__keyword_or_null(tsl__node_of(m->s, p->s), KW_PROPERTIES);
+}
+
 /* Parts come as a list, last first; here they are an array, in the order of the schema. */
 static bool flatten(struct maker *m, const struct part *parts) {
   for (const struct part *p = parts; p; p = p->next) m->part_count++;
@@ -39,7 +45,7 @@ static bool flatten(struct maker *m, const struct part *parts) {
   m->first_names = (size_t *)(m->parts + m->part_count + 1);
   uint32_t i = m->part_count;
   for (const struct part *p = parts; p; p = p->next) m->parts[--i] = p;
-  return true;
+  return tsl__maker_order(m);
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -48,15 +54,6 @@ static bool flatten(struct maker *m, const struct part *parts) {
 static void name(struct maker *m, const char *key, uint32_t length) {
   tsl__string n = {key, length};
   if (!tsl__vec_push(m->s->alloc, &m->s->names, n)) tsl__maker_out_of_memory(m);
-}
-
-const struct keyword_value *tsl__maker_properties(const struct maker *m, const struct part *p) {
-  return tsl__keyword_or_null(tsl__node_of(m->s, p->s), KW_PROPERTIES);
-}
-
-/* Those that have a place in the order of members. */
-static const struct keyword_value *placed(const struct maker *m, const struct part *p) {
-  return p->kind == PART_MEMBERS || p->kind == PART_ORDER ? tsl__maker_properties(m, p) : NULL;
 }
 
 /* The names of a part that requires all that its node does; NULL: it is another. */
@@ -83,7 +80,7 @@ static void visit_names(struct maker *m, void (*visit)(struct maker *m, const st
                                                        const char *key, uint32_t length)) {
   for (uint32_t i = 0; i < m->part_count; i++) {
     const struct part *p = m->parts[i];
-    const struct keyword_value *v = placed(m, p);
+    const struct keyword_value *v = tsl__maker_placed(m, p);
     for (uint32_t j = 0; v && j < v->count; j++)
       visit(m, p, v->value->items[j].key, v->value->items[j].key_length);
   }
@@ -131,7 +128,7 @@ static void use_name(struct maker *m, const struct part *p, const char *key, uin
 static void make_room(struct maker *m) {
   size_t n = m->listed_before;
   for (uint32_t i = 0; i < m->part_count; i++) {
-    const struct keyword_value *v = placed(m, m->parts[i]);
+    const struct keyword_value *v = tsl__maker_placed(m, m->parts[i]);
     const tsl__json *required = required_names(m, m->parts[i]);
     n += (v ? v->count : 0) + (required ? required->length : 0);
   }
@@ -194,7 +191,7 @@ static void ask(struct maker *m, uint32_t index, lit l) {
 static void ask_named(struct maker *m) {
   size_t cursor = 0;
   for (uint32_t i = 0; i < m->part_count; i++) {
-    const struct keyword_value *v = placed(m, m->parts[i]);
+    const struct keyword_value *v = tsl__maker_placed(m, m->parts[i]);
     for (uint32_t j = 0; v && j < v->count; j++, cursor++)
       if (m->parts[i]->kind == PART_MEMBERS) ask(m, m->order[cursor], POS(v->children[j]));
   }

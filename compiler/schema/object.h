@@ -179,6 +179,13 @@ void tsl__maker_out_of_memory(struct maker *m);
 const struct keyword_value *tsl__maker_properties(const struct maker *m, const struct part *p);
 uint32_t tsl__maker_index_of(const struct maker *m, const char *key, uint32_t length);
 
+/* ---- order.c --------------------------------------------------------------------------------- */
+/* The `properties` of a part that gives them places; NULL: it is another. */
+const struct keyword_value *tsl__maker_placed(const struct maker *m, const struct part *p);
+/* Put the parts that name members in the order of the text. The others stay where they are. false
+ * on failure. */
+bool tsl__maker_order(struct maker *m);
+
 /* ---- cells.c --------------------------------------------------------------------------------- */
 void tsl__maker_list_patterns(struct maker *m);
 uint32_t tsl__maker_splitter_index(const struct maker *m, tsl__expr e);

@@ -25,12 +25,13 @@
  *   value.c           goals -> rules
  *   shared.c          the values that all schemas share
  *   begin.c           how arrays and objects begin, and members
+ *   order.c           in which order members come
  *   ahead.c           what the first text will ask, looked at by the compile
  *   style.c           the members of an object in the styles of tool calls, which are not JSON
  *   report.c          what is enforced, as JSON; which keywords of an unsatisfiable schema clash
  *
- * Property order `schema`: first the keys of `properties` in the order of the text (of all parts of
- * a conjunction, one after the other). All other keys come after them in any order.
+ * Property order `schema`: first the keys of `properties` in the order of the text, those of all
+ * parts of a conjunction together (order.c). All other keys come after them in any order.
  * Not yet   uniqueItems is refused in two cases. One: the items that are needed may have so few
  *           different values left that only a search would find them (unique.c). The other: it
  *           stands under a negation, and the number of items is bounded (array.c).

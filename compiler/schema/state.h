@@ -250,6 +250,9 @@ struct schema {
   TSL__VEC(struct goal_entry *) goals;
   struct table goal_table;
   struct table union_table; /* nodes that tsl__schema_any_of made */
+  /* order.c: when a reader comes to each of the first `numbered` nodes; NULL: not looked up yet */
+  uint32_t *text_numbers;
+  uint32_t numbered;
   TSL__VEC(struct object_state *) states;
   struct table state_table;
   TSL__VEC(struct array_state *) array_states;

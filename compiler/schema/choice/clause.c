@@ -482,7 +482,10 @@ bool tsl__expand_in_clauses(struct expansion *e, struct branch *b, sid s, enum k
   tsl__expand_held(&y, b);
   for (const struct place *place = y.first; place; place = place->next) {
     struct part *p = tsl__expand_part(e, b, PART_ORDER);
-    if (p) p->s = place->s;
+    if (!p) break;
+    p->s = place->s;
+    p->rank = e->rank;
+    p->keyword = tsl__keyword_place(n, tsl__keyword(n, k));
   }
   return true;
 }

@@ -40,7 +40,7 @@ static void way_of_lits(struct ways *w, const lit *lits, uint32_t n) {
     return;
   }
   struct branch *b = way(w);
-  for (uint32_t i = 0; b && i < n; i++) tsl__expand_want(w->e, b, lits[i], NULL);
+  for (uint32_t i = 0; b && i < n; i++) tsl__expand_want(w->e, b, lits[i], i, NULL);
 }
 
 static void atom(struct ways *w, enum atom_kind kind, const char *key, uint32_t length, lit l) {
@@ -89,7 +89,7 @@ static void negate_dependencies(struct ways *w, const struct node *n, enum keywo
       struct branch *b = way(w);
       if (!b) return;
       tsl__expand_required_part(w->e, b, m->key, m->key_length);
-      tsl__expand_want(w->e, b, NEG(v->children[i]), NULL);
+      tsl__expand_want(w->e, b, NEG(v->children[i]), i, NULL);
       continue;
     }
     const tsl__json *names = m->kind == TSL__JSON_ARRAY ? m->items : m;
@@ -207,7 +207,7 @@ static void negate_list(struct ways *w, const tsl__json *values, uint32_t n, con
       tsl__json *value = (tsl__json *)(uintptr_t)&values[i];
       sid id = tsl__schema_const(s, value);
       b = &w->more.at[w->more.n - 1];
-      tsl__expand_want(w->e, b, NEG(id), NULL);
+      tsl__expand_want(w->e, b, NEG(id), i, NULL);
     } else if (excluded && tsl__schema_decimal(s, &values[i], &excluded[count])) {
       count++;
     }
@@ -233,7 +233,7 @@ static void negate_lit(struct ways *w, lit l) {
 static void negate_one_of(struct ways *w, const struct keyword_value *v) {
   struct branch *none = way(w);
   for (uint32_t i = 0; none && i < v->count; i++)
-    tsl__expand_want(w->e, none, NEG(v->children[i]), NULL);
+    tsl__expand_want(w->e, none, NEG(v->children[i]), i, NULL);
   for (uint32_t i = 0; i < v->count && tsl__schema_ok(w->e->s); i++)
     for (uint32_t j = i + 1; j < v->count && tsl__schema_work(w->e->s, 16); j++)
       if (!tsl__schema_disjoint(w->e->s, w->e->type, v->children[i], v->children[j]))
