@@ -39,8 +39,7 @@ typedef struct builder {
   tsl__lark *l;
   TSL__VEC(instance) instances; /* rules to be built, in the order in which they were named */
   TSL__VEC(argument) arguments;
-  uint32_t *slots; /* instances of templates: open addressing, index + 1 */
-  uint32_t slot_count, templates;
+  tsl__index templates;       /* instances with arguments, or with a parameter */
   TSL__VEC(uint32_t) pending; /* children of the nodes that are open */
   instance at;                /* what is being built */
 } builder;
@@ -81,29 +80,19 @@ static bool same(const builder *b, const instance *i, uint32_t def, uint64_t val
           !memcmp(b->arguments.at + i->first, b->arguments.at + first, count * sizeof(argument)));
 }
 
-static uint32_t *slot_of(builder *b, uint32_t def, uint64_t value, uint32_t first, uint32_t count) {
-  uint64_t h = (count ? tsl__hash(b->arguments.at + first, count * sizeof(argument)) : 0) +
-               tsl__mix(value) + def;
-  for (;; h++) {
-    uint32_t *slot = &b->slots[h & (b->slot_count - 1)];
-    if (!*slot || same(b, &b->instances.at[*slot - 1], def, value, first, count)) return slot;
-  }
+static uint64_t hash_of(const builder *b, uint32_t def, uint64_t value, uint32_t first,
+                        uint32_t count) {
+  uint64_t h = count ? tsl__hash(b->arguments.at + first, count * sizeof(argument)) : 0;
+  return tsl__mix(h + tsl__mix(value) + def);
 }
 
-/* Twice as many slots, at most half of them in use. */
-static bool grow_slots(builder *b) {
-  uint32_t size = b->slot_count ? b->slot_count * 2 : 64, old = b->slot_count;
-  uint32_t *slots = tsl__alloc_zero(&b->l->alloc, size * sizeof *slots), *before = b->slots;
-  if (!slots) return no_memory(b);
-  b->slots = slots;
-  b->slot_count = size;
-  for (uint32_t i = 0; i < b->instances.n; i++) {
-    const instance *at = &b->instances.at[i];
-    if (at->count || b->l->defs.at[at->def].parametric)
-      *slot_of(b, at->def, at->value, at->first, at->count) = i + 1;
-  }
-  tsl__free(&b->l->alloc, before, old * sizeof *before);
-  return true;
+/* The instance with these arguments, or UINT32_MAX. */
+static uint32_t find_instance(const builder *b, uint64_t hash, uint32_t def, uint64_t value,
+                              uint32_t first, uint32_t count) {
+  tsl__index_iter it = tsl__index_first(&b->templates, hash);
+  for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;)
+    if (same(b, &b->instances.at[i], def, value, first, count)) return i;
+  return UINT32_MAX;
 }
 
 /* A rule whose text is wanted back, or whose tokens are counted. */
@@ -131,14 +120,14 @@ static bool mark_rule(builder *b, uint32_t rule, const tsl__ldef *d) {
  * and this value of its parameter. */
 static uint32_t rule_of(builder *b, uint32_t def, uint64_t value, uint32_t first) {
   tsl__ldef *d = &b->l->defs.at[def];
-  uint32_t count = (uint32_t)(b->arguments.n - first), *slot = NULL;
+  uint32_t count = (uint32_t)(b->arguments.n - first);
+  uint64_t hash = hash_of(b, def, value, first, count);
   bool many = count || d->parametric;
   if (!many && d->rule != TSL__LARK_NOWHERE) return d->rule;
   if (many) {
-    if (b->templates * 2 >= b->slot_count && !grow_slots(b)) return 0;
-    slot = slot_of(b, def, value, first, count);
-    if (*slot) return b->arguments.n = first, b->instances.at[*slot - 1].rule;
-    if (b->templates++ >= TSL__LARK_INSTANCES_MAX)
+    uint32_t known = find_instance(b, hash, def, value, first, count);
+    if (known != UINT32_MAX) return b->arguments.n = first, b->instances.at[known].rule;
+    if (b->templates.n >= TSL__LARK_INSTANCES_MAX)
       return tsl__lark_fail(b->l, TSL_ERR_LIMIT, d->module, d->at,
                             d->parametric
                                 ? "a parameter has too many values (limit %u)"
@@ -148,7 +137,8 @@ static uint32_t rule_of(builder *b, uint32_t def, uint64_t value, uint32_t first
   }
   instance made = {def, new_rule(b, d), first, count, value};
   if (!tsl__vec_push(&b->l->alloc, &b->instances, made)) return no_memory(b), 0;
-  if (slot) *slot = (uint32_t)b->instances.n;
+  if (many && !tsl__index_add(&b->templates, &b->l->alloc, hash, (uint32_t)b->instances.n - 1))
+    return no_memory(b), 0;
   if (!many) b->l->defs.at[def].rule = made.rule;
   mark_rule(b, made.rule, d);
   return made.rule;
@@ -467,6 +457,6 @@ bool tsl__lark_build(tsl__lark *l, uint32_t *root) {
   tsl__vec_free(&l->alloc, &b.instances);
   tsl__vec_free(&l->alloc, &b.arguments);
   tsl__vec_free(&l->alloc, &b.pending);
-  tsl__free(&l->alloc, b.slots, b.slot_count * sizeof *b.slots);
+  tsl__index_free(&b.templates, &l->alloc);
   return fine;
 }

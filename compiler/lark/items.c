@@ -138,48 +138,25 @@ uint32_t tsl__lark_token(tsl__lark *l, uint32_t module, uint32_t at, uint32_t le
 /* ---- names ----------------------------------------------------------------------------------- */
 
 static uint64_t hash_of(uint32_t module, const char *name, uint32_t length) {
-  return tsl__hash(name, length) + module * 0x9E3779B97F4A7C15u;
-}
-
-/* The slot of a name, or the free one where it would go: open addressing, at most half full. */
-static uint32_t *slot_of(tsl__lark *l, uint32_t module, const char *name, uint32_t length) {
-  for (uint64_t h = hash_of(module, name, length);; h++) {
-    uint32_t *slot = &l->slots[h & (l->slot_count - 1)];
-    if (!*slot) return slot;
-    const tsl__lname *n = &l->names.at[*slot - 1];
-    if (n->module == module && n->length == length &&
-        !memcmp(tsl__lark_text(l, n->text_of, n->at), name, length))
-      return slot;
-  }
+  return tsl__hash(name, length) + tsl__mix(module);
 }
 
 tsl__lname *tsl__lark_name(tsl__lark *l, uint32_t module, const char *name, uint32_t length) {
-  if (!l->slot_count) return NULL;
-  uint32_t *slot = slot_of(l, module, name, length);
-  return *slot ? &l->names.at[*slot - 1] : NULL;
-}
-
-/* Twice as many slots, and every name again: names are never removed. */
-static bool grow_slots(tsl__lark *l) {
-  uint32_t size = l->slot_count ? l->slot_count * 2 : 64, old = l->slot_count;
-  uint32_t *slots = tsl__alloc_zero(&l->alloc, size * sizeof *slots), *before = l->slots;
-  if (!slots) return tsl__lark_no_memory(l);
-  l->slots = slots;
-  l->slot_count = size;
-  for (uint32_t i = 0; i < l->names.n; i++) {
-    const tsl__lname *n = &l->names.at[i];
-    *slot_of(l, n->module, tsl__lark_text(l, n->text_of, n->at), n->length) = i + 1;
+  tsl__index_iter it = tsl__index_first(&l->by_name, hash_of(module, name, length));
+  for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
+    tsl__lname *n = &l->names.at[i];
+    if (n->module == module && n->length == length &&
+        !memcmp(tsl__lark_text(l, n->text_of, n->at), name, length))
+      return n;
   }
-  tsl__free(&l->alloc, before, old * sizeof *before);
-  return true;
+  return NULL;
 }
 
 bool tsl__lark_add_name(tsl__lark *l, tsl__lname name) {
-  if (l->names.n * 2 >= l->slot_count && !grow_slots(l)) return false;
-  if (!tsl__vec_push(&l->alloc, &l->names, name)) return tsl__lark_no_memory(l);
-  *slot_of(l, name.module, tsl__lark_text(l, name.text_of, name.at), name.length) =
-      (uint32_t)l->names.n;
-  return true;
+  uint64_t hash = hash_of(name.module, tsl__lark_text(l, name.text_of, name.at), name.length);
+  return (tsl__vec_push(&l->alloc, &l->names, name) &&
+          tsl__index_add(&l->by_name, &l->alloc, hash, (uint32_t)l->names.n - 1)) ||
+         tsl__lark_no_memory(l);
 }
 
 /* Follows imports of imports. */
@@ -218,5 +195,5 @@ void tsl__lark_free(tsl__lark *l) {
   tsl__vec_free(a, &l->lexemes);
   tsl__vec_free(a, &l->report);
   tsl__arena_free(&l->arena);
-  tsl__free(a, l->slots, l->slot_count * sizeof *l->slots);
+  tsl__index_free(&l->by_name, a);
 }

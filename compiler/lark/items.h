@@ -177,8 +177,7 @@ typedef struct tsl__lark {
   TSL__VEC(char) report;         /* items of the grammar's report, as JSON */
   uint32_t top;                  /* the module that has the start */
   tsl__arena arena;              /* of a list of grammars */
-  uint32_t *slots;               /* names: open addressing, index + 1 */
-  uint32_t slot_count;
+  tsl__index by_name;            /* of names */
   tsl_status status;
   tsl_error *error;
 } tsl__lark;

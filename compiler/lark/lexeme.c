@@ -39,8 +39,7 @@ typedef struct passes {
   TSL__VEC(uint64_t) more;  /* of each rule: which may go on with it where it may end */
   TSL__VEC(uint8_t) empty;  /* of each rule: it may be empty */
   TSL__VEC(variant) variants;
-  uint32_t *slots; /* open addressing, variant + 1 */
-  uint32_t slot_count;
+  tsl__index by_place; /* of variants */
   TSL__VEC(uint32_t) pending;
 } passes;
 
@@ -144,34 +143,14 @@ static bool find_first(passes *p) {
 
 /* ---- rules in their places ------------------------------------------------------------------- */
 
-static uint32_t *slot_of(passes *p, uint32_t rule, uint64_t here, uint64_t after) {
-  for (uint64_t h = tsl__mix(here) + tsl__mix(after + rule);; h++) {
-    uint32_t *slot = &p->slots[h & (p->slot_count - 1)];
-    if (!*slot) return slot;
-    const variant *v = &p->variants.at[*slot - 1];
-    if (v->rule == rule && v->here == here && v->after == after) return slot;
-  }
-}
-
-static bool grow_slots(passes *p) {
-  uint32_t size = p->slot_count ? p->slot_count * 2 : 64, old = p->slot_count;
-  uint32_t *slots = tsl__alloc_zero(&p->l->alloc, size * sizeof *slots), *before = p->slots;
-  if (!slots) return tsl__lark_no_memory(p->l);
-  p->slots = slots;
-  p->slot_count = size;
-  for (uint32_t i = 0; i < p->variants.n; i++) {
-    const variant *v = &p->variants.at[i];
-    *slot_of(p, v->rule, v->here, v->after) = i + 1;
-  }
-  tsl__free(&p->l->alloc, before, old * sizeof *before);
-  return true;
-}
-
 /* The rule that stands for another one in such a place; its body is made later. */
 static uint32_t variant_of(passes *p, uint32_t rule, uint64_t here, uint64_t after) {
-  if (p->variants.n * 2 >= p->slot_count && !grow_slots(p)) return 0;
-  uint32_t *slot = slot_of(p, rule, here, after);
-  if (*slot) return p->variants.at[*slot - 1].made;
+  uint64_t hash = tsl__mix(tsl__mix(here) + tsl__mix(after + rule));
+  tsl__index_iter it = tsl__index_first(&p->by_place, hash);
+  for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
+    const variant *known = &p->variants.at[i];
+    if (known->rule == rule && known->here == here && known->after == after) return known->made;
+  }
   tsl__grule copy = p->g->rules.at[rule];
   variant v = {rule, (uint32_t)p->g->rules.n, here, after};
   if (p->variants.n >= TSL__LARK_INSTANCES_MAX) {
@@ -181,9 +160,9 @@ static uint32_t variant_of(passes *p, uint32_t rule, uint64_t here, uint64_t aft
     return 0;
   }
   if (!tsl__vec_push(&p->l->alloc, &p->g->rules, copy) ||
-      !tsl__vec_push(&p->l->alloc, &p->variants, v))
+      !tsl__vec_push(&p->l->alloc, &p->variants, v) ||
+      !tsl__index_add(&p->by_place, &p->l->alloc, hash, (uint32_t)p->variants.n - 1))
     return tsl__lark_no_memory(p->l), 0;
-  *slot = (uint32_t)p->variants.n;
   return v.made;
 }
 
@@ -287,6 +266,6 @@ bool tsl__lark_lexemes(tsl__lark *l, uint32_t *root) {
   tsl__vec_free(&l->alloc, &p.empty);
   tsl__vec_free(&l->alloc, &p.variants);
   tsl__vec_free(&l->alloc, &p.pending);
-  tsl__free(&l->alloc, p.slots, p.slot_count * sizeof *p.slots);
+  tsl__index_free(&p.by_place, &l->alloc);
   return fine;
 }
