@@ -200,7 +200,9 @@ def write(others, files):
     for x in LIST.read_text(encoding="utf-8").splitlines():
         if not re.match(r"(compiler|runtime)/", x):
             (tail if tail or x.startswith("# Public calls") else head).append(x)
-    LIST.write_text("\n".join(head + rows + ["#"] + tail) + "\n", encoding="utf-8")
+    while head[-1] == "#":  # the line that parts the head from the rows
+        head.pop()
+    LIST.write_text("\n".join(head + ["#"] + rows + ["#"] + tail) + "\n", encoding="utf-8")
 
 
 def unmeasured():
