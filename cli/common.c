@@ -41,26 +41,33 @@ void cli_text_free(cli_text *text) {
 
 const char *cli_file_name(const char *path) { return strcmp(path, "-") ? path : "stdin"; }
 
-bool cli_read(const char *path, cli_text *out) {
-  static bool stdin_is_read;
+FILE *cli_open_input(const char *path) {
+  static bool stdin_is_taken;
   bool is_stdin = !strcmp(path, "-");
-  if (is_stdin && stdin_is_read) {
-    cli_complain("stdin can be read only once, and two files are named -");
-    return false;
+  if (is_stdin && stdin_is_taken) {
+    cli_complain("stdin can be read only once, and two inputs are to come from it");
+    return NULL;
   }
-  stdin_is_read |= is_stdin;
+  stdin_is_taken |= is_stdin;
   FILE *file = is_stdin ? stdin : cli_os_open(path, "rb");
-  if (!file) {
-    cli_complain("%s: %s", path, strerror(errno));
-    return false;
-  }
+  if (!file) cli_complain("%s: %s", path, strerror(errno));
+  return file;
+}
+
+void cli_close_input(FILE *file) {
+  if (file && file != stdin) fclose(file);
+}
+
+bool cli_read(const char *path, cli_text *out) {
+  FILE *file = cli_open_input(path);
+  if (!file) return false;
   char block[65536];
   size_t n;
   cli_text_add(out, "", 0);
   while ((n = fread(block, 1, sizeof block, file)) > 0) cli_text_add(out, block, n);
   bool ok = !ferror(file);
   if (!ok) cli_complain("%s: %s", cli_file_name(path), strerror(errno));
-  if (!is_stdin) fclose(file);
+  cli_close_input(file);
   return ok;
 }
 

@@ -108,8 +108,8 @@ static double element(const rows *r, const unsigned char *at) {
 
 int rows_open(rows *r, const char *path, size_t width) {
   *r = (rows){.name = cli_file_name(path), .width = width};
-  r->from = strcmp(path, "-") ? cli_os_open(path, "rb") : stdin;
-  if (!r->from) return cli_complain("%s: %s", path, strerror(errno));
+  r->from = cli_open_input(path);
+  if (!r->from) return CLI_BAD;
   int first = getc(r->from);
   if (first == 0x93) return open_npy(r);
   if (first != EOF) ungetc(first, r->from);
@@ -117,7 +117,7 @@ int rows_open(rows *r, const char *path, size_t width) {
 }
 
 void rows_close(rows *r) {
-  if (r->from && r->from != stdin) fclose(r->from);
+  cli_close_input(r->from);
   cli_text_free(&r->text);
   *r = (rows){0};
 }

@@ -165,6 +165,9 @@ def checks():
         ["extract", "--schema", "-", "-"],
         ["mask", "--schema", "-", "--prefix-file", "-"],
         ["explain", "--schema", "-", "--text", "-"],
+        ["sample", "--logits", "-", "--without", "-"],
+        ["sample", "--weak", "-"],  # the rows come from stdin where no file is named
+        ["sample", "--schema", "-"],
     ):
         expect(2, call, text="{}", err="stdin can be read only once")
     expect(0, ["check", "--schema", "-", files("seven.txt", "7\n")], text='{"const": 7}')

@@ -178,7 +178,7 @@ static void test_no_memory(void) {
     tsl_status status = tsl__charset_add_property(&a, NULL, &s, "Greek", 5);
     CHECK(status == TSL_OK || (status == TSL_ERR_NO_MEMORY && s.ranges.n == 0));
     done = status == TSL_OK && tsl__charset_add(&a, &s, 0xE9, 0xE9) && tsl__charset_fold(&a, &s) &&
-           tsl__charset_negate(&a, &s);
+           tsl__charset_negate(&a, &s) && !failing_failed(&f);
     tsl__charset_free(&a, &s);
     CHECK(f.held == 0);
   }

@@ -33,6 +33,7 @@ QUICK = ["meson setup build -Dtests=false -Dbench=false && ninja -C build", "bui
 # Steps that take long, and are run by --all.
 LONG = [
     "./dev docs",
+    "./dev analyze tidy",
     "./dev wheels",
     "./dev test platforms --quick",
     "./dev fuzz --minutes 1",

@@ -141,8 +141,9 @@ static void mirostat_prompt(void) {
     double undrawn = s->undrawn, surprise = s->surprise;
     CHECK(undrawn != surprise);
     f.left = nth;
-    done = tsl_sampler_prompt(s, prompt, 64) == TSL_OK;
-    CHECKF(done || (s->undrawn == undrawn && s->surprise == surprise && s->history.tokens.n == 0),
+    bool fine = tsl_sampler_prompt(s, prompt, 64) == TSL_OK;
+    done = fine && !failing_failed(&f);
+    CHECKF(fine || (s->undrawn == undrawn && s->surprise == surprise && s->history.tokens.n == 0),
            "after failure %ld", nth);
     tsl_sampler_free(s);
   }

@@ -5,6 +5,7 @@
 #ifndef TSL_TESTS_SUPPORT_FAILING_H
 #define TSL_TESTS_SUPPORT_FAILING_H
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "turnstile.h"
@@ -26,6 +27,9 @@ static inline void *failing_reallocate(void *ctx, void *block, size_t old_size, 
   if (p) f->held += (long)new_size - (long)old_size;
   return p;
 }
+
+/* Did one fail? A loop over n ends where none did, and not at the first call that did without. */
+static inline bool failing_failed(const failing *f) { return f->left < 0; }
 
 static inline tsl_allocator failing_allocator(failing *f) {
   return (tsl_allocator){f, failing_reallocate};

@@ -68,6 +68,7 @@ STAND_INS = {
     "text.json": f"{folder.name}/text.json",
     "F.tslgrammar": f"{folder.name}/F.tslgrammar",
 }
+not_made = set()  # files that skipped commands would have written
 FOLDERS = {"/dev/shm/turnstile": f"{folder.name}/shm"}
 
 
@@ -235,7 +236,12 @@ def run_command(where, command):
     words = [STAND_INS.get(word, word) for word in shlex.split(command)]
     if words[0] == "build/turnstile":
         if "tokenizer.json" in command and not VOCAB.is_file():
+            if "-o" in words:
+                not_made.add(words[words.index("-o") + 1])
             return skip(where, f"`{command}`: {VOCAB} is not there; ./dev fetch vocabs")
+        if missing := not_made & set(words):
+            names = ", ".join(sorted(pathlib.Path(word).name for word in missing))
+            return skip(where, f"`{command}`: the command that makes {names} was skipped")
         done = run([str(BUILD / "turnstile"), *words[1:]])
         return check(
             done.returncode == 0,
