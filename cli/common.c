@@ -42,13 +42,13 @@ void cli_text_free(cli_text *text) {
 const char *cli_file_name(const char *path) { return strcmp(path, "-") ? path : "stdin"; }
 
 FILE *cli_open_input(const char *path) {
-  static bool stdin_is_taken;
+  static bool stdin_is_read;
   bool is_stdin = !strcmp(path, "-");
-  if (is_stdin && stdin_is_taken) {
+  if (is_stdin && stdin_is_read) {
     cli_complain("stdin can be read only once, and two inputs are to come from it");
     return NULL;
   }
-  stdin_is_taken |= is_stdin;
+  stdin_is_read |= is_stdin;
   FILE *file = is_stdin ? stdin : cli_os_open(path, "rb");
   if (!file) cli_complain("%s: %s", path, strerror(errno));
   return file;

@@ -39,7 +39,7 @@ void cli_text_add(cli_text *text, const void *bytes, size_t length);
 void cli_text_free(cli_text *text);
 void *cli_allocate(size_t count, size_t size); /* zeroed; never NULL */
 
-/* Open a file, "-" being stdin, which can be taken once in a call. NULL after saying why not. */
+/* Open a file, "-" being stdin, which can be read once in a call. NULL after saying why not. */
 FILE *cli_open_input(const char *path);
 void cli_close_input(FILE *file); /* NULL is fine */
 /* Read a whole file, opened in that way. False after saying why not. */
