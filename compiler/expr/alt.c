@@ -252,12 +252,50 @@ static void merge_loops(tsl__exprs *x, branches *bs) {
   tsl__vec_free(&x->alloc, &loops);
 }
 
+#define WITHIN_BRANCHES 8u /* of so many each is compared with each */
+#define WITHIN_PARTS 8u    /* that may be missing, of one of them */
+
+/* Is a loop with what follows it, `of`, part of p: of what p has where its first parts are missing?
+ * x? b{0,9} has b{0,7}. */
+static bool is_within(const tsl__exprs *x, branch of, branch p) {
+  tsl__node loop = tsl__node_at(x, of.head);
+  for (unsigned i = 0; i < WITHIN_PARTS && tsl__node_at(x, p.head).flags & TSL__NULLABLE_LOW; i++) {
+    tsl__node rest = tsl__node_at(x, p.tail);
+    p = rest.kind == TSL__K_SEQ ? (branch){rest.a, rest.b} : (branch){p.tail, TSL__EPS};
+    tsl__node m = tsl__node_at(x, p.head);
+    if (p.tail == of.tail && m.kind == TSL__K_REPEAT && m.a == loop.a && m.b <= loop.b &&
+        m.c >= loop.c)
+      return true;
+    if (p.tail == TSL__EPS) return false;
+  }
+  return false;
+}
+
+/* Does it begin with a loop that may be missing, which another branch may come to? */
+static bool may_be_within(const tsl__exprs *x, branch b) {
+  tsl__node n = tsl__node_at(x, b.head);
+  return n.kind == TSL__K_REPEAT && !n.loop && n.c != TSL__INF;
+}
+
+/* x? b{0,9} | b{0,7} = x? b{0,9}. Else counts beside one another would be one alternative more with
+ * each character. */
+static void drop_within(const tsl__exprs *x, branches *bs) {
+  for (size_t i = 0; i < bs->n && bs->n <= WITHIN_BRANCHES; i++) {
+    bool within = false;
+    if (!may_be_within(x, bs->at[i])) continue;
+    for (size_t k = 0; k < bs->n && !within; k++)
+      within = k != i && is_within(x, bs->at[i], bs->at[k]);
+    if (within) bs->at[i--] = bs->at[--bs->n];
+  }
+}
+
 static tsl__expr alt_of_branches(tsl__exprs *x, branches *bs, unsigned depth) {
   if (x->status != TSL_OK) return TSL__NONE;
   tsl__worked(x, 8 * bs->n); /* each may become a node */
   if (bs->n > 1) merge_strings(x, bs);
   if (bs->n > 1) absorb_into_text(x, bs);
   if (bs->n > 1) merge_loops(x, bs);
+  if (bs->n > 1) drop_within(x, bs);
   if (bs->n > 1) merge_byte_heads(x, bs);
   if (bs->n > 1) factor_heads(x, bs, depth);
   tsl__expr few[FEW + 1], *children = few, result = TSL__NONE;
@@ -300,7 +338,8 @@ static bool stand_apart(const tsl__exprs *x, tsl__expr a, tsl__expr b) {
     return false;
   branch p = m.kind == TSL__K_SEQ ? (branch){m.a, m.b} : (branch){a, TSL__EPS},
          q = n.kind == TSL__K_SEQ ? (branch){n.a, n.b} : (branch){b, TSL__EPS};
-  return p.head != q.head && p.tail != q.tail;
+  return p.head != q.head && p.tail != q.tail && !(may_be_within(x, p) && is_within(x, p, q)) &&
+         !(may_be_within(x, q) && is_within(x, q, p));
 }
 
 tsl__expr tsl__expr_alt_n(tsl__exprs *x, const tsl__expr *e, size_t n) {

@@ -84,6 +84,11 @@ void tsl__nonascii_loop(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 void tsl__alone_of(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 /* hints_any.c: the same of counts of one class, beside one another and within one another. */
 void tsl__any_begins(tsl__exprs *x, tsl__expr e, tsl__letters *out);
+/* hints_any.c: letters of which *most, or more, may come, whichever they are, and whether they
+ * may be a whole text; false: none. */
+struct tsl__letter_set;
+bool tsl__letters_by_room(tsl__exprs *x, tsl__expr e, struct tsl__letter_set *letters,
+                          uint32_t *most, bool *ends);
 void tsl__far_from_forbidden(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 
 #endif
