@@ -4,12 +4,12 @@ it.
 
     PYTHON=P ./dev bench gpu [--data F] [--vocab F] [--out DIR] [--seconds S]
 
-P is a Python with torch for GPUs; where it has XGrammar too, that is driven beside it as its
-documentation says (BatchGrammarMatcher, its Triton kernel; its rows are pinned). F are lines as
+P is a Python with torch for GPUs. Where P has XGrammar too, XGrammar is driven beside Turnstile as
+its documentation says (BatchGrammarMatcher, its Triton kernel, pinned rows). F are lines as
 MaskBench has them (docs/bench.md); without it, bench/own.jsonl. Each of N sequences follows texts
 of the data, token by token, from one schema to the next; all sequences are at other places. Before
-each step the device is given work that takes longer than the step does on the processor, as a
-model's forward pass would, so that events on the device's stream time what the step adds there.
+each step the device gets work that takes longer than the step takes on the processor, as a model's
+forward pass would. So events on the device's stream time what the step adds there.
 
 Device time is what masks add to the latency of a step; host time is hidden behind the model unless
 it is longer than that. Every fourth step is checked: the logits are those that masks applied in

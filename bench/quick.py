@@ -4,12 +4,11 @@ noisy machine does not matter.
 
     ./dev bench --quick [--update]
 
-Each workload is the project's own schemas (bench/own.jsonl) with the embedded vocabulary, run under
-`valgrind --tool=callgrind`, which counts the instructions inside of bench_run_case: compiles,
-masks, commits, twice over. A workload that needs more than SLACK above bench/baseline.json is a
-failure; one that needs less than that below it passes, with a word that the baseline could be
-renewed. --update writes the baseline anew: do that in the commit that is meant to cost more, and
-say why.
+Each workload is the project's own schemas (bench/own.jsonl) with the embedded vocabulary. `valgrind
+--tool=callgrind` counts the instructions inside of bench_run_case: compiles, masks, commits, twice
+over. A workload that needs more than SLACK above bench/baseline.json is a failure. A workload that
+needs more than SLACK less passes, with a word that the baseline could be renewed. --update writes
+the baseline anew: do that in the commit that is meant to cost more, and say why.
 
 Counts depend on the compiler and the C library, so the baseline names those that it was made with.
 With others nothing can be said: the workloads are skipped, with the reason.

@@ -3,9 +3,10 @@
 
 Data: maskbench/maskbench-dev.jsonl.xz in the folder shared/ beside the tree, or in $TSL_SHARED;
 where it is absent, bench/own.jsonl, which is small. Arguments are handed on to `turnstile-bench
-maskbench`, after the defaults, so that --vocab, --data, --order … replace them; but for --runs N:
-run N times, and say for each row the least of the N maxima too; and for --maskbench FOLDER: take
-the JSON files of that folder, which is maskbench/data in a checkout of guidance-ai/jsonschemabench.
+maskbench` after the defaults, so that --vocab, --data, --order … replace these. Two arguments are
+read here. --runs N runs N times, and prints for each row the least of the N maxima too. --maskbench
+FOLDER takes the JSON files of that folder, which is maskbench/data in a checkout of
+guidance-ai/jsonschemabench.
 
 SPDX-License-Identifier: Apache-2.0
 """

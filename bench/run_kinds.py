@@ -5,14 +5,13 @@
                       [--vocab F] [--verify yes|no] [--keep DIR]
 
 bench/kinds.py draws N inputs of each kind (default 3) by the seed. `turnstile-bench texts` draws
-texts of each under its masks (default 2), and `turnstile-bench maskbench` follows them: every mask
-and commit timed by itself, in time of the processor, members in any order. Of several runs
+texts of each under its masks (default 2), and `turnstile-bench maskbench` follows them, members in
+any order. Every mask and commit is timed by itself, in time of the processor. Of several runs
 (default 3) the least counts for each figure: a pause of the machine hits some run, a slow step all
 of them. Printed are, for each kind, the slowest compile to first mask, the slowest step and the
-most memory; and the input that it was.
---verify yes: one position of each input is compared, mask against every token byte by byte.
---keep DIR: the data, and one line of results for each input, stay in DIR. Exit status 1 if a mask
-or an outcome was wrong.
+most memory; and the input that it was. --verify yes: one position of each input is compared, mask
+against every token byte by byte. --keep DIR: the data, and one line of results for each input, stay
+in DIR. Exit status 1 if a mask or an outcome was wrong.
 
 SPDX-License-Identifier: Apache-2.0
 """

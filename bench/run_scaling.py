@@ -3,12 +3,12 @@
 
     ./dev bench scaling [--axis NAME]... [--quick] [--out DIR]
 
-Each axis makes schemas (or texts, batches, threads) of growing size and has `turnstile-bench scale`
-measure them: cost per step (mask + commit, average over the text, first visit and second pass), the
-time from schema to first mask, bytes per sequence (the grammar's tables divided by its one
-sequence) and steps of walks. A "cliff" is a growth of more than 3 times in the cost per step from
-one point to any later one; the report names each. Writes DIR/scaling.jsonl, scaling.md and
-scaling.svg (docs/bench/ without --out).
+Each axis makes schemas (or texts, batches, threads) of growing size, and `turnstile-bench scale`
+measures four things. Cost per step is mask + commit, an average over the text, for the first visit
+and the second pass. The second is the time from schema to first mask. Bytes per sequence are the
+grammar's tables divided by its one sequence. The fourth is the steps of walks. A "cliff" is a
+growth of more than 3 times in the cost per step from one point to any later one. The report names
+each. Writes DIR/scaling.jsonl, scaling.md and scaling.svg (docs/bench/ without --out).
 
 SPDX-License-Identifier: Apache-2.0
 """

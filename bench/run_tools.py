@@ -3,11 +3,11 @@
 
     ./dev bench tools [--tools N] [--bytes N] [--runs N] [--preset NAME] [--out DIR | --out -]
 
-Makes a request with 500 tools whose schemas have 2 KB each, no two alike: nested objects, arrays,
-lists of words, bounds, formats, references, each member with a description. Runs `turnstile-bench
-tools` on it with Llama-3.1's vocabulary, pinned to one processor, and writes DIR/tools.md and
-DIR/tools.json (docs/bench/ without --out; "-": prints only). Presets whose median is above the goal
-of 5 ms are named.
+Makes a request with 500 tools whose schemas have 2 KB each, no two alike. They have nested objects,
+arrays, lists of words, bounds, formats, references; each member has a description. Runs
+`turnstile-bench tools` on it with Llama-3.1's vocabulary, pinned to one processor, and writes
+DIR/tools.md and DIR/tools.json (docs/bench/ without --out; "-": prints only). Presets whose median
+is above the goal of 5 ms are named.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -2,16 +2,16 @@
 """`./dev bench sampler`: draws of Turnstile's sampler beside llama.cpp's own chain, on the same
 logits, one after the other on one core.
 
-llama.cpp comes as the source package of bench/peers/llama.lock (pinned, checked); its sampler, its
-grammar and its Unicode tables are compiled as they are, with what they ask of a vocabulary answered
-by bench/peers/llama_peer.cpp. Functions of its tensor library, which only samplers on a device use,
-are replaced by a call to abort(). Needs g++ and binutils; where they or the package are absent the
-peer is left out, and that is said.
+llama.cpp comes as the source package of bench/peers/llama.lock (pinned, checked). Its sampler, its
+grammar and its Unicode tables are compiled as they are. bench/peers/llama_peer.cpp answers their
+calls to a vocabulary. Functions of its tensor library, which only samplers on a device use, are
+replaced by a call to abort(). Needs g++ and binutils; where they or the package are absent the peer
+is left out, and that is said.
 
-llama.cpp's common sampler draws first, checks the one token, and only if that is rejected applies
-the grammar to the whole vocabulary and draws again: that way is measured too, with rejections
-forced at rates of 0, 10 and 50 %: mean of a step. Masks applied to logits in place and cut-offs of
-flat rows have no counterpart there.
+llama.cpp's common sampler draws first and checks the one token. Only if that is rejected, the
+sampler applies the grammar to the whole vocabulary and draws again. That way is measured too: the
+mean of a step, with rejections forced at rates of 0, 10 and 50 %. Masks applied to logits in place
+and cut-offs of flat rows have no counterpart there.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -11,8 +11,9 @@ Simulated  A day. Requests name schemas by a Zipf law. Each schema has the costs
            first), perhaps a folder of artifacts, perhaps an object store that all nodes share. A
            few nodes are followed request by request. The other nodes are there by what they have
            put into the object store by then.
-Printed    For each policy the first mask's p50, p99 and p99.9, the share of requests that a cache
-           answered, processor seconds a node, and bytes read from the object store.
+Printed    For each policy the report has the first mask's p50, p99 and p99.9, and the share of
+           requests that a cache answered. The report also has processor seconds a node, and bytes
+           read from the object store.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -1,6 +1,6 @@
 /* captures_json.c - values of a JSON text by JSON pointer. See captures.h.
  *
- * The text has been accepted by a schema's grammar, so it is well-formed: what is left to do is to
+ * The text has been accepted by a schema's grammar, so it is well-formed. What is left to do is to
  * find where values begin and end. Values are written as they were spelled, without the white space
  * between their parts, so nothing is rounded or cut at U+0000. The scanner keeps its own stack:
  * nesting is bounded by memory only.

@@ -1,22 +1,23 @@
 /* captures_regex.c - named groups of a finished text, through PCRE2. See captures.h.
  *
- * PCRE2 reads some things otherwise than turnstile.h says a pattern is read: ., ^ and $ under (?m),
- * \s, \v, \u, \w under (?i), [] and [^], and a { that begins no count. These are written out in
- * words that both understand. What is left (names with $, look-behind without a bound, \N in a
- * class) is an error of PCRE2's, and reported.
+ * PCRE2 reads some parts of patterns in another way than turnstile.h says. These are ., ^ and $
+ * under (?m), \s, \v, \u, \w under (?i), [] and [^], and a { that begins no count. These are
+ * written out in words that both understand. What is left (names with $, look-behind without a
+ * bound, \N in a class) is an error of PCRE2's, and reported.
  *
  * Rounds    In (?:(?<a>a)|(?<b>b))* on "ab" the second round takes no part of a: ECMA-262 forgets
  *           captures where a round begins, PCRE2 keeps them. So each group that does not capture
- *           begins with an empty one that does, (?:()(?:…)), and says where its last round began;
- *           for what is in a group that captures, that is its own beginning. A capture that begins
- *           before the last round of a group around it is one of an earlier round, and left out.
+ *           begins with an empty one that does, (?:()(?:…)), and says where its last round began.
+ *           For what is in a group that captures, the beginning of that group says so. A capture
+ *           that begins before the last round of a group around it is one of an earlier round, and
+ *           left out.
  * Example   (?:()(?:(?<a>a)|(?<b>b)))* has matched "ab": () at 1, b at 1 to 2, and a at 0, which is
  *           out of date.
- * Limits    A capture of a round before is not distinguished from one of the last where it begins
- *           no earlier: one of an empty text at the end of it, or one in a look-ahead there. In a
- *           look-behind captures are kept. Back-references mean PCRE2's captures. PCRE2 goes
- *           through a last round that is empty, which ECMA-262 does not count: (?<a>x*)* has "" in
- *           a.
+ * Limits    A capture of the round before counts as one of the last round if it begins no
+ *           earlier. That is a capture of an empty text at the end of the round, or one in a
+ *           look-ahead there. In a look-behind captures are kept. Back-references mean PCRE2's
+ *           captures. PCRE2 goes through a last round that is empty, which ECMA-262 does not count:
+ *           (?<a>x*)* has "" in a.
  *
  * Tested by tests/cli/test_cli_commands.py
  *

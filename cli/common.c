@@ -202,8 +202,8 @@ int cli_open_vocab(const char *file, const char *cache, tsl_vocab **out) {
                           : cli_complain_error(file ? file : "embedded vocabulary", &error);
 }
 
-/* Characters that nobody sees, among them those that turn the order of others around: soft hyphen,
- * zero width, line ends, marks of direction, byte order mark. */
+/* Characters that nobody sees: soft hyphen, zero width, line ends, marks of direction, byte order
+ * mark. Some of them turn the order of others around. */
 static bool is_invisible(const unsigned char *at, size_t n) {
   static const char *const characters =
       "\u00ad\u061c\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2060"

@@ -1,7 +1,7 @@
 /* common.h - what the commands share: texts, files, messages, options.
  *
- * Exit codes of every command: 0 yes / done, 1 no (the text does not match, or a text had to be
- * cut), 2 the call, the grammar or a file is bad. Results go to stdout, everything said to a person
+ * Exit codes of every command. 0: yes, or done. 1: no; the text does not match, or a text had to be
+ * cut. 2: the call, the grammar or a file is bad. Results go to stdout, everything said to a person
  * goes to stderr. Colour is used only on a terminal, and not if NO_COLOR is set. Running out of
  * memory ends the program with exit code 2 and a message. Tested by tests/cli/test_cli.py
  *

@@ -1,12 +1,12 @@
 /* generation.h - writing a text under a grammar, token by token, with a language model, or the
  * n-gram model in its place.
  *
- * Every step: mask, logits, draw, accept. Texts end: before a token is kept, the rest must still
- * fit into what is left of `max_tokens`; if it would not, the token is rolled back and a short
- * completion is written instead (tsl_budget_completion). Where that, being the one of the fewest
- * bytes, does not fit from the beginning, but some other way in tokens does, all tokens are drawn
- * from those after which a way fits (tsl_budget_mask). Only where none is found a text is cut.
- * Tested by tests/cli/test_cli_generate.py
+ * Every step: mask, logits, draw, accept. Texts end. Before a token is kept, the rest must still
+ * fit into what is left of `max_tokens`. If the rest would not fit, the token is rolled back and a
+ * short completion is written instead (tsl_budget_completion). That completion has the fewest
+ * bytes, and may not fit from the beginning where another one, of fewer tokens, does. Then all
+ * tokens are drawn from those after which some completion fits (tsl_budget_mask). Only where none
+ * is found a text is cut. Tested by tests/cli/test_cli_generate.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,10 +1,9 @@
 /* json_in.h - reading a JSON text that is in memory, without a tree.
  *
  * A value is the bytes that it is written with. Members and items are found by going over these
- * bytes, so that a request of some MB costs no memory beside its text, and no depth of nesting
- * costs stack. Everything here but json_in_check needs a text that json_in_check has accepted.
- * Cost: a look-up goes over its object once.
- * Tested by tests/models/test_models.py
+ * bytes. So a request of some MB costs no memory beside its text, and no depth of nesting costs
+ * stack. Everything here but json_in_check needs a text that json_in_check has accepted. Cost: a
+ * look-up goes over its object once. Tested by tests/models/test_models.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */

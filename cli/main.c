@@ -1,8 +1,8 @@
 /* main.c - turnstile, the command line tool: finds the command and runs it.
  *
- * Each command is a file of commands/; what they share is in common.c (texts, messages, options),
- * source.c (the grammar), generation.c (drawing texts) and position.c (where a text stops
- * matching). Records and pictures of a grammar are in pictures/. The tool sees
+ * Each command is a file of commands/. Four files have what the commands share: common.c (texts,
+ * messages, options), source.c (the grammar), generation.c (drawing texts) and position.c (where a
+ * text stops matching). Records and pictures of a grammar are in pictures/. The tool sees
  * include/turnstile.h alone.
  *
  * Tested by tests/cli/test_cli.py

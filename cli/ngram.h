@@ -4,7 +4,7 @@
  * Problem   `generate` and `demo` need logits for any vocabulary, with no model to download.
  * Idea      Score bytes, not tokens: P(byte | the four bytes before) by back-off over 14,000
  *           n-grams (ngram_data.c, made by scripts/train_ngram.py). A token stands for the texts
- *           that begin with it and with no longer token: its probability is that of its bytes minus
+ *           that begin with it and with no longer token. Its probability is that of its bytes minus
  *           that of the tokens that continue it. These sum to 1, so legal_mass means what it says,
  *           and long tokens are preferred as a tokenizer would. NUL stands for the start and the
  *           end of a text, so an end-of-generation token is scored as a NUL.

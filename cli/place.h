@@ -1,8 +1,9 @@
 /* place.h - which value of a JSON text is being written.
  *
  * Reads the text token by token and gives the JSON pointer of the innermost value that has begun
- * and is not over: "/items/2" inside the third item, "" between the members of the whole object.
- * Text that is no JSON has no place from there on. Tested by tests/cli/test_cli_generate.py
+ * and is not over. That is "/items/2" inside the third item, and "" between the members of the
+ * whole object. Text that is no JSON has no place from there on. Tested by
+ * tests/cli/test_cli_generate.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -3,18 +3,18 @@
  * Problem   A schema allows 4e2 for an integer, 1.000…, "\u0041" for "A". A large model seldom
  *           writes these; the small one here does not know better, and many readers of JSON turn
  *           1e999 into infinity.
- * Idea      Follow the lexical state of the text (in a string, in a number, how many digits) and
- *           take tokens out of the mask that would add
- *             - an exponent (and if there must be one, a third digit of it), a digit past the 15th
- *               of a number or past the 4th after its point,
+ * Idea      Follow the lexical state of the text (in a string, in a number, how many digits). Take
+ *           tokens out of the mask that would add
+ *             - an exponent, or the third digit of an exponent that there must be,
+ *             - the 16th digit of a number, or the 5th after its point,
  *             - a fraction, where a number with one could not end (then it is an integer's: 4.3
  *               would need an exponent),
  *             - an escape in a string,
  *             - a 6 after two digits between colons in a string: second 60 is right in few minutes
  *               of history, and few programs read it.
- *           A token that is drawn may still lead a number astray (13 where at most 2 is allowed can
- *           only become 13e-1): ask the matcher whether a few digits end it. If that leaves
- *           nothing, the mask stays as it is: the grammar decides, this is only taste.
+ *           A token that is drawn may still lead a number astray: 13 where at most 2 is allowed can
+ *           only become 13e-1. So ask the matcher whether a few digits end the number. If that
+ *           leaves nothing, the mask stays as it is: the grammar decides, this is only taste.
  * Cost      One look at the bytes of every allowed token; in numbers, up to some 1,500 bytes tried
  *           on the matcher.
  * Tested by tests/cli/test_cli_generate.py

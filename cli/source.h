@@ -2,7 +2,7 @@
  *
  * All commands take the same options for it: one of --schema, --regex, --grammar, --request,
  * --artifact and others, and what goes with them. --resolve URL=DIR answers references of a schema
- * to other documents: a URI that starts with URL is read from the file DIR plus the rest of the
+ * to other documents. A URI that starts with URL is read from the file DIR plus the rest of the
  * URI. Tested by tests/cli/test_cli.py
  *
  * SPDX-License-Identifier: Apache-2.0

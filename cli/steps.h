@@ -1,9 +1,9 @@
 /* steps.h - a generation as a table: a line for each token.
  *
- * A line has how many tokens were allowed, the probability that the model had put on them (red
- * below 10 %), the time that the mask took, and the token. Tokens that nothing drew say why:
- * "closing" (the shortest completion) or "forced" (no other text was allowed).
- * Tested by tests/cli/test_cli_commands.py
+ * A line has how many tokens were allowed, and the probability that the model had put on them, red
+ * below 10 %. It also has the time that the mask took, and the token. Tokens that nothing drew say
+ * why: "closing" (the shortest completion) or "forced" (no other text was allowed). Tested by
+ * tests/cli/test_cli_commands.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */

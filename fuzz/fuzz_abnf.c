@@ -1,7 +1,7 @@
 /* fuzz_abnf.c - any bytes as an ABNF grammar.
  *
- * Properties  compiling ends with a documented status and a filled error, whose place lies in the
- *             text; what compiles has an expression with a shortest text, and an empty line and a
+ * Properties  Compiling ends with a documented status and a filled error, whose place lies in the
+ *             text. What compiles has an expression with a shortest text. An empty line and a
  *             comment before it change nothing.
  * Memory and steps are limited, so that a hang or a blow-up is a finding.
  *

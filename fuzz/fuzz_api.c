@@ -1,15 +1,15 @@
 /* fuzz_api.c - calls of the public interface in any order, over a few grammars and matchers that
  * live and die in between.
  *
- * Input       commands, one byte each, its lower five bits name the command (see `command`), the
- *             upper three are its number; what a command needs it takes from the bytes after it.
- * Properties  calls that fail change nothing; every status is a documented one; a matcher's mask is
+ * Input       Commands, one byte each. The lower five bits name the command (see `command`), the
+ *             upper three are its number. A command takes what it needs from the bytes after it.
+ * Properties  Calls that fail change nothing. Every status is a documented one. A matcher's mask is
  *             that of a fresh matcher which reads the same tokens, whatever happened to other
- *             objects in between (grammars and vocabularies are released while matchers live,
- *             caches cleared, tables shared by tsl_grammar_tags_over); rows of drafts, tables and
- *             batches are masks; a grammar loaded from its artifact has the same masks; a budget
- *             allows nothing that the mask does not; what is drawn is allowed; the parser takes
- *             what the matcher takes. Lifetimes, memory and bounds: the sanitizers'.
+ *             objects in between. Meanwhile grammars and vocabularies are released while matchers
+ *             live, caches are cleared, and tsl_grammar_tags_over shares tables. Rows of drafts,
+ *             tables and batches are masks. A grammar loaded from its artifact has the same masks.
+ *             A budget allows nothing that the mask does not. What is drawn is allowed. The parser
+ *             takes what the matcher takes. Lifetimes, memory and bounds: the sanitizers'.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,9 +1,8 @@
 /* fuzz_gbnf.c - any bytes as a GBNF grammar.
  *
- * Properties  compiling ends with a documented status and a filled error; what parses prints as a
- *             grammar that parses and prints the same; what compiles has an expression with a
- *             shortest text, and compiling it again from its printed form has one of the same
- *             length.
+ * Properties  Compiling ends with a documented status and a filled error. What parses prints as a
+ *             grammar that parses and prints the same. What compiles has an expression with a
+ *             shortest text. Compiled again from its printed form, it has one of the same length.
  * Memory and steps are limited, so that a hang or a blow-up is a finding.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -6,9 +6,9 @@
  *              texts   a schema, NUL, an instance;
  *              else    choices, a byte each, out of which a schema of draft 2020-12 and instances
  *              are drawn (no choices left: zeros).
- * Compared   the instance given; instances drawn; texts that the engine itself makes, walked token
- *            by token under its masks; each of these with one value changed, removed, doubled or
- *            added. Where order, spaces or spellings are bound, the engine may take less.
+ * Compared   The instance given, and instances drawn. Texts that the engine itself makes, walked
+ *            token by token under its masks. Each of these with one value changed, removed, doubled
+ *            or added. Where order, spaces or spellings are bound, the engine may take less.
  * Refusals   a schema refused as empty has no valid instance among those tried. What is drawn is
  *            never refused as malformed.
  *

@@ -1,10 +1,11 @@
 /* fuzz_lenient.c - any bytes as an answer that nobody constrained.
  *
  * Input       preset (1 byte), step (1 byte): the bytes of each piece; then the answer.
- * Properties  a parser that mends refuses nothing; what it says is JSON; in pieces the answer is
- *             what it is as a whole; parts of text come before it is over, and every call has a
- *             name, arguments and an end. An answer that the grammar allows is read as the grammar
- *             reads it, unless more calls are found. A hang is a finding.
+ * Properties  A parser that mends refuses nothing, and what it says is JSON. Given in pieces, an
+ *             answer is read as it is read as a whole. Parts of text come before the answer is
+ *             over, and every call has a name, arguments and an end. An answer that the grammar
+ *             allows is read as the grammar reads it, unless more calls are found. A hang is a
+ *             finding.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -4,9 +4,9 @@
  *             from an aligned place, and what becomes of infinities. 12: an anchor, a scale and a
  *             floor, as bit patterns. Then the mask and the logits, as bit patterns too, from what
  *             is left, over and over.
- * Properties  All levels give the same bits (or a NaN each, where a sum overflows); none reads or
- *             writes outside of what it was given (blocks have exactly the room that
- *             runtime/kernels/logits.h says); a level's or and andnot undo each other.
+ * Properties  All levels give the same bits, or a NaN each where a sum overflows. None reads or
+ *             writes outside of its blocks, which have exactly the room that
+ *             runtime/kernels/logits.h says. A level's or and andnot undo each other.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,8 +35,8 @@ static float float_at(const uint8_t *at) {
   return f;
 }
 
-/* What the contract of the kernels asks for: a finite anchor, a scale that is none or positive and
- * finite, a floor that is no NaN. */
+/* What the contract of the kernels asks for. The anchor is finite. The scale is none, or positive
+ * and finite. The floor is no NaN. */
 static void read_scalars(input *in, const uint8_t *at) {
   in->anchor = float_at(at);
   in->scale = fabsf(float_at(at + 4));

@@ -1,14 +1,15 @@
-/* fuzz_regex.c - any bytes as a pattern must compile or fail cleanly, and where PCRE2 gives the
- * same pattern the same meaning, both must give a text the same verdict.
+/* fuzz_regex.c - any bytes as a pattern must compile or fail cleanly. Where PCRE2 gives the same
+ * pattern the same meaning, both must give a text the same verdict.
  *
  * Input     one byte of flags (1 search, 2 case-insensitive, 4 dot matches all, 8 multi-line), the
  *           pattern up to a zero byte, the text.
- * Compared  when both compile the pattern and it keeps to what ECMA-262 and PCRE2 share (see
- *           `comparable`), on valid UTF-8 without the code points on which they differ by design
- *           (line terminators but \n, spaces past ASCII, U+017F and U+212A).
- * Walks     Texts that are also made by following the expression, byte by byte out of what the
- *           pattern itself is made of: each that it takes on the way PCRE2 must take, and each with
- *           one byte changed must have the same verdict from both.
+ * Compared  When both compile the pattern, and it keeps to what ECMA-262 and PCRE2 share (see
+ *           `comparable`). The texts are valid UTF-8 without the code points on which the two
+ *           differ by design. These are line terminators but \n, spaces past ASCII, U+017F and
+ *           U+212A.
+ * Walks     More texts come from following the expression, byte by byte out of what the pattern
+ *           itself is made of. PCRE2 must take each text that the expression takes on the way. Each
+ *           with one byte changed must have the same verdict from both.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

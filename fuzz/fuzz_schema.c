@@ -1,9 +1,9 @@
 /* fuzz_schema.c - any bytes as a JSON Schema; the first byte chooses the options.
  *
- * Properties  compiling ends with a documented status and a filled error; what compiles has a
- *             report that is JSON, and along a walk of random allowed bytes there is always a way
- *             to a complete text (no dead end); what is complete is JSON. Memory and steps are
- *             limited: reaching a limit is an answer, a hang is a finding.
+ * Properties  Compiling ends with a documented status and a filled error. What compiles has a
+ *             report that is JSON. Along a walk of random allowed bytes there is always a way to a
+ *             complete text (no dead end). What is complete is JSON. Memory and steps are limited:
+ *             reaching a limit is an answer, a hang is a finding.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

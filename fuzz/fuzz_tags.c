@@ -3,11 +3,11 @@
  * Input       kind (1 byte), seed (1 byte), JSON. kind & 1: a request, by preset kind >> 1 & 31
  *             (the rest of the bits: thinking, calls); else a structural tag.
  * Properties  compiling ends with a documented status and a filled error. Along a walk of random
- *             allowed tokens there is always a way on; the parser takes what the matcher takes, and
- *             ends where it may end (and nowhere else, if no tokens are counted); what it says is
- *             JSON; an answer to a request, read as text, is what it was read token by token. A
- *             grammar over the tables of another has its masks. Reaching a limit is an answer, a
- *             hang is a finding.
+ *             allowed tokens there is always a way on. The parser takes what the matcher takes, and
+ *             ends where it may end; and nowhere else, if no tokens are counted. What the parser
+ *             says is JSON. An answer to a request, read as text, is what it was read token by
+ *             token. A grammar over the tables of another has its masks. Reaching a limit is an
+ *             answer, a hang is a finding.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,8 +1,9 @@
 /* fuzz_vocab_cache.c - whatever a cache file of a vocabulary says, it is refused or leads nowhere
  * outside of itself.
  *
- * Input       which of SOURCES entries (1 byte), then changes of it, six bytes each: what (1; bit
- *             7: in the header), where (3, little end first), with what (2).
+ * Input       Which of SOURCES entries (1 byte), then changes of that entry, six bytes each. A
+ *             change has what (1; bit 7: in the header), where (3, little end first) and with what
+ *             (2).
  *               what % 5
  *               0   exclusive-or a byte
  *               1   set a 32-bit word to a small number

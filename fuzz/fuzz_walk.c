@@ -1,9 +1,10 @@
 /* fuzz_walk.c - walks over random tries: the vocabulary comes out of the input, and its tokens are
  * pieces of what the grammar is written in.
  *
- * Input       words (1 byte), then for each word two bytes: where it begins in the rest, and its
- *             length (lower five bits) with what becomes of it (upper three: 7 special, 6 empty, 5
- *             twice in the vocabulary, else plain); then as lockstep.h says.
+ * Input       The number of words (1 byte), then for each word two bytes, then as lockstep.h says.
+ *             The first byte of a word is where it begins in the rest. The second has its length in
+ *             the lower five bits. The upper three bits say what becomes of the word: 7 special, 6
+ *             empty, 5 twice in the vocabulary, else plain.
  * Properties  the trie is sound; all of lockstep.h.
  *
  * SPDX-License-Identifier: Apache-2.0

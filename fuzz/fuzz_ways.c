@@ -1,15 +1,16 @@
 /* fuzz_ways.c - a mask is the same on every way that leads to it.
  *
- * Input     options (1 byte): bits 0 to 1: 0, 1 a drawn schema, 2 a grammar in text, 3 a pattern;
- *           bit 2 compact, bit 3 members in the order of the schema, bit 4 plain spellings; then
+ * Input     Options (1 byte). Bits 0 to 1: 0, 1 a drawn schema, 2 a grammar in text, 3 a pattern.
+ *           Bit 2: compact. Bit 3: members in the order of the schema. Bit 4: plain spellings. Then
  *             drawn   choices (fuzz/draw_schema.h)
  *             text    GBNF or a pattern, NUL, bytes
  *           What is left chooses the tokens.
- * Ways      compiled, with the kernels of this processor: the others are held to this one
- *           compiled anew, every call on the portable kernels, and on each other level there is
- *           compiled, its tables so small that texts are evicted all the time
- *           an artifact of it, loaded
- *           a matcher that is rolled back and accepts again before each mask
+ * Ways      The first way is a compile with the kernels of this processor. The others are held to
+ *           that one:
+ *             - compiled anew, every call on the portable kernels, and on each other level there is
+ *             - compiled, its tables so small that texts are evicted all the time
+ *             - an artifact of it, loaded
+ *             - a matcher that is rolled back and accepts again before each mask
  * Compared  at every token: the mask, whether the text is complete, and the status.
  * Limits    What reaches a limit on one way may do so earlier or later than on the others: the walk
  *           goes on without that way.

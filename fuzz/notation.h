@@ -1,5 +1,6 @@
-/* notation.h - what the fuzz targets of grammars in text share: a compile whose status, error and
- * expression fit together, and a comment before the grammar, which changes nothing.
+/* notation.h - what the fuzz targets of grammars in text share. One part is a compile whose status,
+ * error and expression fit together. The other is a comment before the grammar, which changes
+ * nothing.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

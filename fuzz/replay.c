@@ -1,7 +1,7 @@
 /* replay.c - runs a fuzz target over its corpus as an ordinary test.
  *
  * Usage     replay_<name> LABEL FOLDER: each regular file of FOLDER is one input, or FOLDER is a
- *           file and the only one; the empty input is always run too. A finding ends the process on
+ *           file and the only one. The empty input is always run too. A finding ends the process on
  *           a signal, so that reaching the end is the result.
  *
  * SPDX-License-Identifier: Apache-2.0

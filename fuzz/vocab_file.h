@@ -5,8 +5,8 @@
  * fuzz_vocab_hf (tokenizer.json), fuzz_vocab_tekken, fuzz_vocab_tiktoken, fuzz_vocab_gguf,
  * fuzz_vocab_sentencepiece. An input that would be read as another format is passed over.
  *
- * Properties  loading ends with a documented status and a filled error inside the file; what loads
- *             has a sound trie and the same identity when loaded again; encoding ends, measures
+ * Properties  Loading ends with a documented status and a filled error inside the file. What loads
+ *             has a sound trie, and the same identity when loaded again. Encoding ends, measures
  *             what it writes, and gives ids of the vocabulary.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -294,8 +294,9 @@ typedef enum tsl_order { TSL_ORDER_SCHEMA = 0, TSL_ORDER_ANY = 1 } tsl_order;
 
 /* White space between two structural characters. */
 typedef enum tsl_whitespace {
-  /* as printers and models write it: none, one space, or at most `whitespace_lines` line breaks (LF
-   * or CRLF) and then at most `whitespace_columns` spaces or tabs */
+  /* as printers and models write it: none, or one space, or line breaks and then an indent. There
+   * are at most `whitespace_lines` line breaks (LF or CRLF), and at most `whitespace_columns`
+   * spaces or tabs */
   TSL_WS_PLAIN = 0,
   TSL_WS_COMPACT = 1, /* none */
   TSL_WS_BOUNDED = 2, /* at most `whitespace_max` characters at each place */
@@ -358,10 +359,10 @@ typedef struct tsl_limits {
   /* µs from the start of a call after which it gives up (TSL_ERR_CANCELLED); 0 = never. The call
    * may be a compile, a mask, a token or a question (tsl_budget_mask and others). Waiting for
    * another thread's first visit counts. Polled where `cancel` is. The first compile of a
-   * vocabulary makes tables that all its grammars share (0.1 s for 128k tokens), and no deadline
-   * ends that: compile `{}` once at the start */
+   * vocabulary makes tables that all its grammars share (0.1 s for 128k tokens). No deadline ends
+   * that, so compile `{}` once at the start */
   uint64_t deadline_us;
-  /* bytes that texts may fill of a grammar's tables until newer ones take their place [8 MiB, or
+  /* bytes that texts may fill of a grammar's tables until newer ones take their place. [8 MiB, or
    * what compiling made, if that is more]; never more than an eighth of max_memory. What texts
    * leave there is a cache: what is missed is found again. See docs/limits.md */
   uint64_t text_memory;
@@ -405,7 +406,7 @@ typedef struct tsl_regex_options {
 } tsl_regex_options;
 
 /* Compile a JSON Schema. The matcher then accepts exactly the JSON texts, in UTF-8, that are valid
- * against the schema and have the chosen order of members, white space and spellings. The defaults
+ * against the schema. Order of members, white space and spellings are the chosen ones. The defaults
  * are what models should write: no value is lost, and no choice of spelling or white space goes on
  * for ever. `generous` accepts every valid text. Every asserting keyword is enforced, or the call
  * fails and names it by its JSON pointer. `options` and `limits` may be NULL.
@@ -445,13 +446,13 @@ typedef struct tsl_lark_options {
   void *resolver_ctx;
 } tsl_lark_options;
 
-/* Compile a Lark grammar (docs/lark.md): a text is accepted if it can be cut, in any way, into
- * terminals that parse, with what %ignore names anywhere between them. A text that begins with a
- * brace is a list of grammars, {"grammars": [{"lark_grammar": ...}, ...]}. Rules with [capture] are
- * read back by a tsl_parser, as tags. What says nothing of the language, as [temperature=...], is
- * in tsl_grammar_report with the status "no effect". `options` and `limits` may be NULL. Errors:
- * SYNTAX, and UNSUPPORTED for what is refused, with line and column; EMPTY, LIMIT,
- * CANCELLED, NO_MEMORY, ARGUMENT. */
+/* Compile a Lark grammar (docs/lark.md). A text is accepted if it can be cut, in any way, into
+ * terminals that parse. What %ignore names may stand anywhere between them. A text that begins with
+ * a brace is a list of grammars, {"grammars": [{"lark_grammar": ...}, ...]}. Rules with [capture]
+ * are read back by a tsl_parser, as tags. What says nothing of the language, as [temperature=...],
+ * is in tsl_grammar_report with the status "no effect". `options` and `limits` may be NULL. Errors:
+ * SYNTAX, and UNSUPPORTED for what is refused, with line and column; EMPTY, LIMIT, CANCELLED,
+ * NO_MEMORY, ARGUMENT. */
 TSL_API tsl_status tsl_grammar_lark(tsl_vocab *vocab, const char *text, size_t length,
                                     const tsl_lark_options *options, const tsl_limits *limits,
                                     tsl_grammar **out, tsl_error *error);
@@ -502,10 +503,10 @@ TSL_API tsl_vocab *tsl_grammar_vocab(const tsl_grammar *grammar); /* borrowed */
 
 /* What is enforced, as a JSON array. Each item is {"pointer", "keyword", "status", "reason"}; the
  * status is "enforced" or "no effect". An item has "warning": true as well where the schema hardly
- * means what it says: a misspelled keyword, a schema inside a wrapper, a required name for which a
- * closed object has no place. The reason then says what was meant. For regex and GBNF the array is
- * empty. NUL-terminated; lives as long as the grammar. NULL when out of memory.
- * Cost: the first call makes it, about as fast as the schema is read. */
+ * means what it says. Such places are a misspelled keyword, a schema inside a wrapper, and a
+ * required name for which a closed object has no place. The reason then says what was meant. For
+ * regex and GBNF the array is empty. NUL-terminated; lives as long as the grammar. NULL when out of
+ * memory. Cost: the first call makes it, about as fast as the schema is read. */
 TSL_API const char *tsl_grammar_report(const tsl_grammar *grammar);
 
 /* One thing in a schema that a provider's documented limits exclude. `pointer` and `keyword` say
@@ -559,14 +560,13 @@ TSL_API const char *tsl_lint_rule(uint32_t index);
 
 /* Report what in a schema makes models worse, or costs tokens. The text may also be a tool, or a
  * request with tools or a response format: then each schema in it is looked at. `sink` is called
- * for each finding, in the order of the text, at most 1,000 times; at most 64 properties of a
+ * for each finding, in the order of the text, at most 1,000 times. At most 64 properties of a
  * schema are found that no value satisfies. With `fix`, `mended` (may be NULL) is called once
- * behind all findings, with the mended text as JSON. `options` and `allocator` may be NULL.
- * The mended text may allow other values than the first: a rule changes what a schema says where it
- * hardly means that.
- * Errors: ARGUMENT (no such rule), SYNTAX, LIMIT (over 512 levels), NO_MEMORY. A text that is no
- * schema, or that does not compile, is a finding and no error.
- * Cost: linear in the text, beside one compile of each schema in it. */
+ * behind all findings, with the mended text as JSON. `options` and `allocator` may be NULL. The
+ * mended text may allow other values than the first: a rule changes what a schema says where it
+ * hardly means that. Errors: ARGUMENT (no such rule), SYNTAX, LIMIT (over 512 levels), NO_MEMORY. A
+ * text that is no schema, or that does not compile, is a finding and no error. Cost: linear in the
+ * text, beside one compile of each schema in it. */
 TSL_API tsl_status tsl_schema_lint(const char *text, size_t length, const tsl_lint_options *options,
                                    const tsl_allocator *allocator, tsl_lint_sink sink,
                                    tsl_line_sink mended, void *ctx, tsl_error *error);
@@ -651,9 +651,9 @@ TSL_API void tsl_matcher_free(tsl_matcher *matcher);                  /* NULL is
 TSL_API tsl_grammar *tsl_matcher_grammar(const tsl_matcher *matcher); /* borrowed */
 /* Back to the beginning. The history is dropped. */
 TSL_API void tsl_matcher_reset(tsl_matcher *matcher);
-/* An independent copy with the same text behind it. Errors: NO_MEMORY. Cost: O(1), and a copy of
- * the rollback history, 4 bytes a token, at most TSL_MAX_ROLLBACK tokens, and of the text: 4 bytes
- * a token, and what was given as bytes. */
+/* An independent copy with the same text behind it. Errors: NO_MEMORY. Cost: O(1), and two copies.
+ * The rollback history is 4 bytes a token, at most TSL_MAX_ROLLBACK tokens. The text is 4 bytes a
+ * token, and what was given as bytes. */
 TSL_API tsl_status tsl_matcher_fork(const tsl_matcher *matcher, tsl_matcher **out);
 
 /* Write the allowed tokens into `mask`: every word, padding bits 0. After the end no bit is set.
@@ -673,10 +673,9 @@ TSL_API tsl_status tsl_matcher_mask_borrow(tsl_matcher *matcher, const uint32_t 
                                            uint64_t *id);
 
 /* Advance by one token. TSL_REJECTED and no change if the mask does not have the token, or after
- * the end.
- * Errors (no change): ARGUMENT (the id is not below logits_width, so no mask has a bit for it),
- * LIMIT, CANCELLED, NO_MEMORY, and of a loaded grammar FORMAT.
- * Cost: some ns where another text took the same step before, else 5 to 45 ns a byte. */
+ * the end. Errors (no change): ARGUMENT, LIMIT, CANCELLED, NO_MEMORY, and of a loaded grammar
+ * FORMAT. ARGUMENT: the id is not below logits_width, so no mask has a bit for it. Cost: some ns
+ * where another text took the same step before, else 5 to 45 ns a byte. */
 TSL_API tsl_status tsl_matcher_accept(tsl_matcher *matcher, tsl_token token);
 
 /* Advance by bytes, as if by tokens that spell them. For rollback they count as one token, and no
@@ -716,10 +715,10 @@ TSL_API tsl_status tsl_matcher_forced_bytes(tsl_matcher *matcher, uint8_t *bytes
 
 /* The fewest bytes that complete the text, in *bytes. UINT64_MAX if they are more than 2^32 - 2.
  * Exact, except in four places, where it may be too low:
- *     a string under a pattern whose shortest completion exceeds some 4,000 bytes
- *     an escape within a counted repetition
- *     a token accepted by its name, which counts as one byte
- *     items and names that must differ, or must repeat
+ *   - a string under a pattern whose shortest completion exceeds some 4,000 bytes
+ *   - an escape within a counted repetition
+ *   - a token accepted by its name, which counts as one byte
+ *   - items and names that must differ, or must repeat
  * Errors: LIMIT, CANCELLED, NO_MEMORY.
  * Cost: one look for each frame of the stack. Inside a member's name, one for each name that it may
  * become. More where a pattern meets a limit of length. */
@@ -890,10 +889,10 @@ typedef struct tsl_sampler_options {
   const tsl_token *eog; /* for min_tokens and max_tokens: tsl_vocab_eog. Copied */
   uint32_t eog_count;
 
-  /* The guard against loops: where the accepted tokens end with so many copies of the same tokens,
-   * the token that would begin the next copy is banned, unless nothing else is allowed
-   * (tsl_find_loop); 0 = off, 1 is an error. A text that has such copies on purpose, as a list of
-   * equal numbers, ends earlier with it. */
+  /* The guard against loops: so many copies of the same tokens at the end ban the token that would
+   * begin the next copy (tsl_find_loop). It is not banned if nothing else is allowed. 0 = off, 1 is
+   * an error. A text that has such copies on purpose, as a list of equal numbers, ends earlier with
+   * it. */
   uint32_t loop_repeats;
   uint32_t loop_longest; /* tokens of one copy at most; 0 = 64 */
 
@@ -902,8 +901,8 @@ typedef struct tsl_sampler_options {
   bool penalise_structure;
 } tsl_sampler_options;
 
-/* Errors: ARGUMENT (a field out of range or NaN, a stage twice or unknown, a field that switches on
- * a stage that is not listed), NO_MEMORY. */
+/* Errors: ARGUMENT, NO_MEMORY. ARGUMENT: a field out of range or NaN, a stage twice or unknown, a
+ * field that switches on a stage that is not listed. */
 TSL_API tsl_status tsl_sampler_new(const tsl_sampler_options *options,
                                    const tsl_allocator *allocator, tsl_sampler **out);
 TSL_API void tsl_sampler_free(tsl_sampler *sampler); /* NULL is allowed */
@@ -918,17 +917,17 @@ TSL_API tsl_status tsl_sampler_accept(tsl_sampler *sampler, tsl_token token);
  * max_tokens. Only while nothing was accepted, else TSL_ERR_STATE. After an error nothing has
  * changed. Cost: O(n log n). */
 TSL_API tsl_status tsl_sampler_prompt(tsl_sampler *sampler, const tsl_token *tokens, size_t count);
-/* Penalties, DRY and no_repeat_ngram spare structure from here on: brackets, quotes, names of
- * members, words that the grammar lists, and whatever else it does not leave to the writer. A token
- * is spared if it writes no content. Content are the bytes that at least 8 bytes may stand in for
- * with the same effect: letters of a string, digits of a number. So the probabilities of names are
- * those without penalties.
- * `matcher` is that of the text, and at its position when a token is drawn. It is borrowed, and its
- * grammar is retained: NULL ends both, and must be set before the matcher is freed.
- * options.penalise_structure switches it off. A fork has no matcher until one is set.
- * Threads: a draw with penalties may take the grammar's lock. Its errors are also those of masks.
- * Cost of a draw with penalties: some ns for each allowed token that occurred before, and some µs
- * at a position that was not met before. Without penalties nothing. */
+/* Penalties, DRY and no_repeat_ngram spare structure from here on. Structure is brackets, quotes,
+ * names of members, words that the grammar lists, and whatever else the grammar does not leave to
+ * the writer. A token is spared if it writes no content. Content are the bytes that at least 8
+ * bytes may stand in for with the same effect: letters of a string, digits of a number. So the
+ * probabilities of names are those without penalties. `matcher` is that of the text, and at its
+ * position when a token is drawn. It is borrowed, and its grammar is retained: NULL ends both, and
+ * must be set before the matcher is freed. options.penalise_structure switches it off. A fork has
+ * no matcher until one is set. Threads: a draw with penalties may take the grammar's lock. Its
+ * errors are also those of masks. Cost of a draw with penalties: some ns for each allowed token
+ * that occurred before. A position that was not met before costs some µs. Without penalties
+ * nothing. */
 TSL_API void tsl_sampler_set_matcher(tsl_sampler *sampler, const tsl_matcher *matcher);
 /* Take back the last `count` accepted tokens. TSL_ERR_STATE and no change if there are fewer.
  * Mirostat's bound returns to its value before they were drawn. The random numbers go on, so
@@ -1169,10 +1168,10 @@ typedef struct tsl_request_source {
 } tsl_request_source;
 typedef void (*tsl_request_sink)(void *ctx, const tsl_request_source *source);
 
-/* Say what a request constrains its answer to, and compile nothing: for a host that compiles with
- * options, a cache or a folder of its own. `request` is as at tsl_grammar_request. `sink` is called
- * once, before the call returns TSL_OK. `max_depth`, `cancel` and `deadline_us` of `limits` hold.
- * `limits` and `allocator` may be NULL.
+/* Say what a request constrains its answer to, and compile nothing. This is for a host that
+ * compiles with options, a cache or a folder of its own. `request` is as at tsl_grammar_request.
+ * `sink` is called once, before the call returns TSL_OK. `max_depth`, `cancel` and `deadline_us` of
+ * `limits` hold. `limits` and `allocator` may be NULL.
  *   Example: {"guided_choice": ["a", "b"]} is a REGEX, a|b, at /guided_choice.
  * Errors: as tsl_grammar_request, without those of the compile call.
  * Cost: linear in the request. Threads: any. */
@@ -1258,12 +1257,12 @@ TSL_API void tsl_compile_free(tsl_compile *compile);
 /* ---- 9. Decoding ----------------------------------------------------------------------------- */
 
 /* What only a decoder that knows the grammar can do:
- *   9.1 end every text within a budget of tokens
- *   9.2 report the parts of a JSON text while it is written
- *   9.3 check drafts of several tokens
- *   9.5 search with beams
- *   9.6 draw from the model's own distribution given the grammar
- *   9.7 score all outputs that there are */
+ *   - 9.1 end every text within a budget of tokens
+ *   - 9.2 report the parts of a JSON text while it is written
+ *   - 9.3 check drafts of several tokens
+ *   - 9.5 search with beams
+ *   - 9.6 draw from the model's own distribution given the grammar
+ *   - 9.7 score all outputs that there are */
 
 /* -- 9.1 Token budget: texts that end in time -------------------------------------------------- */
 
@@ -1526,14 +1525,13 @@ typedef struct tsl_align_options {
   uint32_t max_tokens;
 } tsl_align_options;
 
-/* Draws from P(text | grammar). Masking step by step draws from another distribution: it takes a
- * token as likely as before the mask, even if hardly any text goes on well from it.
- * This sampler learns over repeated samples of one prompt. After each prefix it knows an estimate
- * of how much of the model's probability is in the grammar, and weighs tokens with it. Samples
- * converge to P(text | grammar).
- * Holds a reference on the grammar. Memory: about 40 bytes for each prefix of a text drawn.
- * Threads: one at a time.
- * Ref: Park, Wang, Berg-Kirkpatrick, Polikarpova, D'Antoni 2024 "Grammar-Aligned Decoding" (ASAp).
+/* Draws from P(text | grammar). Masking step by step draws from another distribution. It takes a
+ * token as likely as before the mask, even if hardly any text goes on well after that token. This
+ * sampler learns over repeated samples of one prompt. After each prefix it knows an estimate of how
+ * much of the model's probability is in the grammar, and weighs tokens with it. Samples converge to
+ * P(text | grammar). Holds a reference on the grammar. Memory: about 40 bytes for each prefix of a
+ * text drawn. Threads: one at a time. Ref: Park, Wang, Berg-Kirkpatrick, Polikarpova, D'Antoni 2024
+ * "Grammar-Aligned Decoding" (ASAp).
  */
 typedef struct tsl_align tsl_align;
 
@@ -1596,11 +1594,11 @@ TSL_API tsl_status tsl_score_all_from(const tsl_matcher *matcher, tsl_model mode
                                       const tsl_score_options *options,
                                       const tsl_allocator *allocator, tsl_scores **out,
                                       tsl_error *error);
-/* The probability of a text as the mean of tsl_scores_probability over `count` scores. With scores
- * made behind several reasoning traces of one prompt, drawn by the model, *mean estimates
- * P(text | prompt), and *standard_error (may be NULL) is its standard error: NaN for one trace. A
- * text that some scores do not have counts as 0 there. Errors: ARGUMENT (count is 0). Cost:
- * O(count log texts). */
+/* The probability of a text as the mean of tsl_scores_probability over `count` scores. Let the
+ * scores be made behind several reasoning traces of one prompt, drawn by the model. Then *mean
+ * estimates P(text | prompt). *standard_error (may be NULL) is its standard error: NaN for one
+ * trace. A text that some scores do not have counts as 0 there. Errors: ARGUMENT (count is 0).
+ * Cost: O(count log texts). */
 TSL_API tsl_status tsl_scores_mean(const tsl_scores *const *scores, size_t count, const char *text,
                                    size_t length, double *mean, double *standard_error);
 TSL_API void tsl_scores_free(tsl_scores *scores);          /* NULL is allowed */
@@ -1622,11 +1620,12 @@ TSL_API double tsl_scores_missing(const tsl_scores *scores);
  *     a bare FORMAT
  *     the legacy {"structures": [{"begin", "schema", "end"}], "triggers": [...]}
  * FORMAT has a "type" (docs/tools.md describes all of them):
- *     const_string, regex, grammar, any_text, sequence, or, optional, plus, star, repeat, tag,
- *     triggered_tags, tags_with_separator, dispatch, token, exclude_token, any_tokens,
- *     token_triggered_tags, token_dispatch, qwen_xml_parameter
- *     json_schema, with a "style": json, qwen_xml, minimax_xml, minimax_m3_xml, deepseek_xml,
- *     deepseek_v4_1_xml, glm_xml, cohere_xml, kimi_k3_xml, pythonic
+ *   - texts: const_string, regex, grammar, any_text
+ *   - JSON: json_schema, with a "style": json, qwen_xml, minimax_xml, minimax_m3_xml, deepseek_xml,
+ *     deepseek_v4_1_xml, glm_xml, cohere_xml, kimi_k3_xml, pythonic; qwen_xml_parameter
+ *   - combinations: sequence, or, optional, plus, star, repeat
+ *   - tags: tag, triggered_tags, tags_with_separator, dispatch
+ *   - tokens: token, exclude_token, any_tokens, token_triggered_tags, token_dispatch
  * In free text every token stays allowed. The first trigger that the text spells begins a tag,
  * however the trigger is split into tokens. Where constant text spells a special token, that token
  * is allowed as well.
@@ -1649,13 +1648,12 @@ TSL_API tsl_status tsl_grammar_tags(tsl_vocab *vocab, const char *json, size_t l
 
 /* The same, over the tables of an earlier grammar of tags or tools. Schemas with the same text are
  * shared, with all that was found out about them (states, walks, masks). So another set of tools
- * costs what is new in it.
- * All grammars over the same tables stay whole, and may be used and released in any order. The
- * tables grow, under one lock, until the last of these grammars is released. Limits of time, steps
- * and memory are those of the grammar that made the tables.
- * The grammar has tables of its own where nothing can be shared: other schema options, tables that
- * hold half of max_memory or whose expressions texts have filled, or uniqueItems in the new schemas
- * only. */
+ * costs what is new in it. All grammars over the same tables stay whole, and may be used and
+ * released in any order. The tables grow, under one lock, until the last of these grammars is
+ * released. Limits of time, steps and memory are those of the grammar that made the tables. The
+ * grammar has tables of its own where nothing can be shared. That is so with other schema options,
+ * or with uniqueItems in the new schemas only. It is also so if the tables hold half of max_memory,
+ * or if texts have filled their expressions. */
 TSL_API tsl_status tsl_grammar_tags_over(tsl_grammar *over, const char *json, size_t length,
                                          const tsl_schema_options *schema, const tsl_limits *limits,
                                          tsl_grammar **out, tsl_error *error);
@@ -1765,19 +1763,19 @@ typedef struct tsl_tools_options {
   /* NULL, or a grammar of this or of tsl_grammar_tags: see tsl_grammar_tags_over */
   tsl_grammar *over;
   /* Gets a line of JSON for each part of a tool's schema that is left out, because the tool has
-   * "strict": false: {"tool", "pointer", "status", "reason"}. `status` is "no effect", or "any
-   * object" where nothing of the schema is enforced. Called during the compile, in the thread that
-   * compiles. NULL: no report */
+   * "strict": false. The line is {"tool", "pointer", "status", "reason"}. `status` is "no effect",
+   * or "any object" where nothing of the schema is enforced. Called during the compile, in the
+   * thread that compiles. NULL: no report */
   tsl_line_sink report;
   void *report_ctx;
 } tsl_tools_options;
 
 /* Compile what a model may answer to a request. `request` is JSON, in one of these forms:
- *     the body of OpenAI's chat completions or responses: tools, tool_choice, parallel_tool_calls,
+ *   - the body of OpenAI's chat completions or responses: tools, tool_choice, parallel_tool_calls,
  *     response_format or text.format; functions and function_call
- *     the body of Anthropic's messages: tools with input_schema, tool_choice
- *     the answer to MCP's tools/list
- *     a bare array of tools
+ *   - the body of Anthropic's messages: tools with input_schema, tool_choice
+ *   - the answer to MCP's tools/list
+ *   - a bare array of tools
  * Members that say to other servers what the text must be (guided_json, grammar and others, listed
  * in docs/tools.md) are UNSUPPORTED. Other members that say nothing about tools are ignored.
  * A part of a tool's schema that is not supported is an error that names the tool. If the tool has
@@ -1838,20 +1836,19 @@ TSL_API tsl_status tsl_parser_new(tsl_grammar *grammar, const tsl_allocator *all
 TSL_API void tsl_parser_free(tsl_parser *parser); /* NULL is allowed */
 TSL_API void tsl_parser_reset(tsl_parser *parser);
 
-/* Read on. TSL_REJECTED and no change if the grammar does not allow the text.
- * A parser of a `lenient` grammar (tsl_tools_options) rejects nothing. What the grammar allows is
- * read by the grammar. Where it stops allowing, all parts so far are given, and the rest waits for
- * the end. Then the whole is read for what it means, and mended: members in any order, other quotes
- * and words, commas and brackets and markup that is missing, unknown tools and arguments, calls in
- * a code fence, JSON in strings. Parts of a call are given when the call is over. TSL_ERR_LIMIT
- * after 2^30 bytes. Memory: the text once more, and its calls.
- * A special token may be given as a token or spelled, in pieces too. A text whose end may begin
- * such a token, and is no text there, is held back. The next call rejects what does not complete
- * it.
- * Where a text can be read in several ways, parts end as early as they can. After an
- * end-of-generation token or tsl_parser_finish all parts are given, and further text is
- * TSL_ERR_STATE. After NO_MEMORY reset the parser and read the text again.
- * Cost: some 100 ns a byte. Memory: the text, its parts, and the stacks. */
+/* Read on. TSL_REJECTED and no change if the grammar does not allow the text. A parser of a
+ * `lenient` grammar (tsl_tools_options) rejects nothing. What the grammar allows is read by the
+ * grammar. Where it stops allowing, all parts so far are given, and the rest waits for the end.
+ * Then the whole is read for what it means, and mended. Mended are members in another order, other
+ * quotes and words, and missing commas, brackets and markup. Mended are also unknown tools and
+ * arguments, calls in a code fence, and JSON in strings. Parts of a call are given when the call is
+ * over. TSL_ERR_LIMIT after 2^30 bytes. Memory: the text once more, and its calls. A special token
+ * may be given as a token or spelled, in pieces too. A text whose end may begin such a token, and
+ * is no text there, is held back. The next call rejects what does not complete it. Where a text can
+ * be read in several ways, parts end as early as they can. After an end-of-generation token or
+ * tsl_parser_finish all parts are given, and further text is TSL_ERR_STATE. After NO_MEMORY reset
+ * the parser and read the text again. Cost: some 100 ns a byte. Memory: the text, its parts, and
+ * the stacks. */
 TSL_API tsl_status tsl_parser_text(tsl_parser *parser, const char *text, size_t length);
 TSL_API tsl_status tsl_parser_token(tsl_parser *parser, tsl_token token);
 /* The text is over. TSL_REJECTED if it is not complete; the parts so far stay available.
@@ -1865,14 +1862,13 @@ TSL_API tsl_status tsl_parser_finish(tsl_parser *parser);
 TSL_API bool tsl_parser_next(tsl_parser *parser, tsl_part *part);
 
 /* All parts so far, read or not, as valid JSON: {"content": "...", "reasoning": "...", "calls":
- * [{"id", "name", "arguments"}], "tags": [{"begin", "content"}]}.
- * A call that is not over has "incomplete": true, and its "arguments" are a string: their text so
- * far. So has a call whose arguments are no JSON, as those of a format with "as": "arguments" may
- * be.
- * A lenient parser adds "repairs" to an answer that it mended, and to each call of it: [{"repair",
- * "at"}], in the order in which they were made, the first of each kind. `repair` is a word of
- * docs/tools.md, `at` a byte of the answer. Unknown tools and arguments have their name as "text".
- * NULL when out of memory. Valid until the next call on the parser. */
+ * [{"id", "name", "arguments"}], "tags": [{"begin", "content"}]}. A call that is not over has
+ * "incomplete": true, and its "arguments" are a string: their text so far. So has a call whose
+ * arguments are no JSON, as those of a format with "as": "arguments" may be. A lenient parser adds
+ * "repairs" to an answer that it mended, and to each call of that answer. The value is [{"repair",
+ * "at"}], in the order in which the repairs were made, the first of each kind. `repair` is a word
+ * of docs/tools.md, `at` a byte of the answer. Unknown tools and arguments have their name as
+ * "text". NULL when out of memory. Valid until the next call on the parser. */
 TSL_API const char *tsl_parser_json(tsl_parser *parser);
 
 /* ---- 11. Artifacts: grammars compiled ahead of time ------------------------------------------ */

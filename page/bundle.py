@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Put a page into one file: every <link rel="stylesheet" href="F"> and <script src="F"> becomes
-what the file F beside the page holds, and <!-- F: NAME="TEXT" … --> that file with each {NAME}
+"""Put a page into one file. Every <link rel="stylesheet" href="F"> and <script src="F"> becomes
+what the file F beside the page holds. <!-- F: NAME="TEXT" … --> becomes that file with each {NAME}
 replaced.
 
     page/bundle.py PAGE OUT            the page as one HTML file page/bundle.py --c OUT PAGE

@@ -1,8 +1,8 @@
 /* engine.c - the playground's engine: the command line tool's own generation and record, for
  * JavaScript.
  *
- * An engine is one text under one grammar: tokens are written, drawn or rolled back, and every
- * position is written as a step of a record (cli/pictures/trace.h), as JSON.
+ * An engine is one text under one grammar. Tokens are written, drawn or rolled back. Every position
+ * is written as a step of a record (cli/pictures/trace.h), as JSON.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,9 +1,9 @@
 /* playground.js - the playground: what is typed is compiled at once, what is written is a record
  * that the inspector shows.
  *
- * One function for each thing that can happen: the grammar was edited, the vocabulary changed, the
- * text was typed, a token was written or rolled back. Each ends in show(), which fills the page from
- * the state below. Times that a person sees are measured here, from the event to the mask.
+ * There is one function for each event: the grammar was edited, the vocabulary changed, the text
+ * was typed, a token was written or rolled back. Each ends in show(), which fills the page from the
+ * state below. Times that a person sees are measured here, from the event to the mask.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,12 +1,11 @@
 /* railroad.js - a GBNF rule as a railroad: what a text may be, followed along the rails from left
  * to right.
  *
- * draw(rule) gives SVG as text. A node's drawing is {width, up, down, svg}: it is entered at (0, 0)
- * on the left and left at (width, 0); `up` and `down` are how far it reaches from that line.
- * Literals are round, classes angular, other rules are boxes; a choice branches downwards, what may
- * be repeated has a way back below, what may be left out a way past above.
- * Tested by
- * tests/programs/test_pictures.py, tests/page/playground_test.js
+ * draw(rule) gives SVG as text. A node's drawing is {width, up, down, svg}. A path enters at (0, 0)
+ * on the left and leaves at (width, 0). `up` and `down` are how far the drawing reaches from that
+ * line. Literals are round, classes are angular, other rules are boxes. A choice branches
+ * downwards. What may be repeated has a way back below, what may be left out has a way past above.
+ * Tested by tests/programs/test_pictures.py, tests/page/playground_test.js
  *
  * SPDX-License-Identifier: Apache-2.0
  */

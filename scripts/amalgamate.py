@@ -15,9 +15,9 @@ Idea      A source's own macros end with it (#undef). A name of file scope that 
           else in another source or header gets the name of its place: `push` of
           position/stacks_step.c becomes `push_of_position_stacks_step`. The text is read as tokens.
           Comments, strings and members of structs (`x.push`, `x->push`) keep their names.
-Headers   A header with a guard is written once, where it is first included. What has no guard (a
-          table, loops for several processors) is written wherever it is included, and its names
-          belong to the source that includes it.
+Headers   A header with a guard is written once, where it is first included. A header without a
+          guard (a table, loops for several processors) is written wherever it is included. Its
+          names belong to the source that includes it.
 Kernels   The functions for AVX2 and AVX-512 carry their target as an attribute; which of them run
           is decided in the process. On other processors they are empty.
 Tested by tests/platforms/test_amalgamation.py: builds it with gcc and clang, links a program with
@@ -204,8 +204,8 @@ def file_scope(text):
 
 
 def member_places(tokens):
-    """The places of tokens that name a member: after a dot or an arrow, in the body of a struct or
-    as the second argument of offsetof.
+    """The places of tokens that name a member. A member's name stands after a dot or an arrow, in
+    the body of a struct, or as the second argument of offsetof.
     """
     members = set()
     code = [
@@ -308,8 +308,9 @@ class Amalgamation:
         return found
 
     def groups(self, what, paths):
-        """The parts that declare a name, those that mean the same one together: a source and the
-        headers that it includes, headers that one part includes. The first group keeps the name.
+        """The parts that declare a name; those that mean the same one stand together. These are a
+        source and the headers that it includes, and headers that one part includes. The first group
+        keeps the name.
         """
         groups = []
         for path in paths:
@@ -357,8 +358,9 @@ class Amalgamation:
         return changed
 
     def strangers(self):
-        """{path: {(name, is it a tag?): new name}}: names that a macro of a header would replace,
-        which the source does not include, but which stands before it now.
+        """{path: {(name, is it a tag?): new name}}. These are names that a macro of a header would
+        replace. The source does not include the header, but the header stands before the source
+        now.
         """
         macros, changed = {}, {}
         for path, text, is_source in self.parts:

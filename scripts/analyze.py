@@ -31,9 +31,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 FINDING = re.compile(r"^(\S+?):(\d+):\d+: warning: (.*?) \[([\w.,-]+)\]")
 
-# All of bugprone but: parameters of one type side by side, names that begin with tsl__, conversions
-# that -Wconversion is for, memcmp as a truth value, macros whose arguments are types, memchr over
-# the bytes of a literal without its NUL, and sizes of pointers, which arrays of pointers have.
+# All of bugprone, with seven exceptions. Names: parameters of one type side by side, and names that
+# begin with tsl__. Values: conversions that -Wconversion is for, and memcmp as a truth value.
+# Macros whose arguments are types. Memory: memchr over the bytes of a literal without its NUL, and
+# sizes of pointers, which arrays of pointers have.
 TIDY = (
     "-*,bugprone-*,-bugprone-easily-swappable-parameters,-bugprone-narrowing-conversions,"
     "-bugprone-reserved-identifier,-bugprone-implicit-widening-of-multiplication-result,"

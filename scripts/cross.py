@@ -4,9 +4,9 @@ its unit tests run by an emulator.
 
     scripts/cross.py MACHINE [TEST...]   MACHINE: s390x (big-endian), arm64, i386 (32 bits), windows
 
-The libraries that Turnstile stands on are Debian's packages for that machine, fetched by apt (which
-checks them) into build-cross/MACHINE and unpacked there; nothing of the system is changed. Needs
-the cross compiler and qemu-user (Debian: gcc-s390x-linux-gnu libc6-dev-s390x-cross,
+The libraries that Turnstile stands on are Debian's packages for that machine. apt fetches and
+checks them. They are unpacked in build-cross/MACHINE; nothing of the system is changed. Needs the
+cross compiler and qemu-user (Debian: gcc-s390x-linux-gnu libc6-dev-s390x-cross,
 gcc-aarch64-linux-gnu libc6-dev-arm64-cross, gcc-multilib for i386, which runs without qemu).
 
 `windows` is x86_64, compiled by mingw-w64 (Debian: gcc-mingw-w64-x86-64-posix) and run by Wine

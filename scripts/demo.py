@@ -4,9 +4,9 @@ the result.
 
     scripts/demo.py TURNSTILE [ARGUMENT]...
 
-Runs `turnstile demo` on schemas/examples/tool-call.json (further arguments are handed on), takes
-the last line that it prints as the result, and has PyPI jsonschema judge it against the same
-schema, formats asserted. Exit status 0 if the result is valid.
+Runs `turnstile demo` on schemas/examples/tool-call.json; further arguments are handed on. The last
+line that the demo prints is the result. PyPI jsonschema judges the result against the same schema,
+formats asserted. Exit status 0 if the result is valid.
 
 SPDX-License-Identifier: Apache-2.0
 """

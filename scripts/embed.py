@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Write compiler/schema/metaschemas.c from schemas/metaschema/*.json: each under the URI of its $id
-(id), without white space; and compiler/tools/presets.c from schemas/tools/*.json: each under its
+"""Write compiler/schema/metaschemas.c from schemas/metaschema/*.json, each under the URI of its $id
+(id), without white space. Write compiler/tools/presets.c from schemas/tools/*.json, each under its
 name, without what only people read.
 
 Run it from the root of the tree after a metaschema or preset changed: python3 scripts/embed.py

@@ -3,10 +3,10 @@
 
     python3 scripts/gen_nfc.py
 
-The tables: canonical decompositions (full), canonical combining classes other than 0, primary
-composites, and the ranges of code points that are not certainly unchanged by NFC. Hangul is left to
-arithmetic. The expectation: FNV-1a hashes of the NFC of every code point alone, after a letter and
-before marks, as tests/tokenizer/test_nfc.c computes them.
+The tables are canonical decompositions (full), canonical combining classes other than 0, and
+primary composites. The last table has the ranges of code points that are not certainly unchanged by
+NFC. Hangul is left to arithmetic. The expectation: FNV-1a hashes of the NFC of every code point
+alone, after a letter and before marks, as tests/tokenizer/test_nfc.c computes them.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -5,17 +5,17 @@ tokens, and see whether a fast part of the tests fails.
     scripts/mutate.py [--count N] [--seed S] [--minutes M] [--files F...] [--only FILE:LINE... |
     --again OUTPUT]
 
-Each mutant is one change of one operator in one line (MUTATIONS in mutate_tables.py), drawn
-without repetition. clang builds the library in a copy of the tree (build-mutate/), as a shared
-library that shows all its names; the tests are linked to it once. For a mutant one file is compiled
-and the library linked. Then TESTS run until one fails, crashes, or takes five times as long as it
-should: the mutant is killed. Tests that are fast and have killed mutants of the file run first.
-Some run once more on what survives, in a second copy, which is built with ASan and UBSan: those see
-an index one past the end.
+Each mutant is one change of one operator in one line (MUTATIONS in mutate_tables.py), drawn without
+repetition. clang builds the library in a copy of the tree (build-mutate/), as a shared library that
+shows all its names. The tests are linked to it once. For a mutant one file is compiled and the
+library linked. Then TESTS run until one fails, crashes, or takes five times as long as it should:
+the mutant is killed. Tests that are fast and have killed mutants of the file run first. Some run
+once more on what survives, in a second copy. That copy is built with ASan and UBSan, which see an
+index one past the end.
 
-Three kinds are left out: what does not compile; what gives the same code when it is optimised; and
-the changes of EQUIVALENT, which says why each changes only the cost and not what is allowed. What
-survives is printed, one a line; docs/testing-log.md says why of each.
+Three kinds are left out. The first does not compile. The second gives the same code when it is
+optimised. The third is listed in EQUIVALENT, which says why each change alters only the cost and
+not what is allowed. What survives is printed, one a line; docs/testing-log.md says why of each.
 
 SPDX-License-Identifier: Apache-2.0
 """

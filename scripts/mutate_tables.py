@@ -110,8 +110,8 @@ SANITIZED = {
     "tests/test_seen_names",
     "tests/test_leftover",
 }  # those that are run in the second copy
-# File, a pattern of lines, why no change of an operator there changes what is allowed, and, where
-# that holds of some changes alone, what those put there.
+# A row is a file, a pattern of lines, and why no change of an operator there changes what is
+# allowed. Where that holds of some changes alone, the row has what those put there.
 HASH = (
     "a hash says where an entry is looked for and put, by one and the same expression; what "
     "is found there is compared in full"

@@ -4,13 +4,14 @@
     scripts/platforms.py [--quick | TARGET...]      without TARGET all of them
 
 Most targets are other systems. The one source (scripts/amalgamate.py --vendor) and the sources of
-PCRE2, yajl and xxHash are compiled for each by zig, and linked with tests/platforms/consumer.c,
-which follows a text and prints a hash of all masks on the way. Every target has to print what the
-first one prints. A target that has no way to run here is compiled and linked alone.
+PCRE2, yajl and xxHash are compiled for each by zig. They are linked with
+tests/platforms/consumer.c, which follows a text and prints a hash of all masks on the way. Every
+target has to print what the first one prints. A target that has no way to run here is compiled and
+linked alone.
 
-The target `cmake` is this machine, without zig: a project takes Turnstile by FetchContent, with the
-same sources for PCRE2, yajl and xxHash, builds it and installs it. A second project then finds the
-installed package.
+The target `cmake` is this machine, without zig. A project takes Turnstile by FetchContent, with the
+same sources for PCRE2, yajl and xxHash. The project builds and installs Turnstile. A second project
+then finds the installed package.
 
 The targets of PROGRAMS are programs of their own, which make a package, install it where nothing
 else is, and use it. `windows` runs unit tests under Wine (scripts/cross.py), `wheels` makes all

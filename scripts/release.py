@@ -15,10 +15,10 @@ pass, for trials. Parts, all by default:
   crates        the crates for Rust (scripts/bundle.py)
   sbom          the bill of materials of build/, as SPDX
 
-Beside them stand SHA256SUMS, which `sha256sum -c` reads, and provenance.json: an in-toto statement
-(SLSA provenance, version 1) that names the files with their hashes, the commit, and the lock files
-of the tools. COMMAND is the hook for signatures: it is called with the path of SHA256SUMS, and what
-it writes beside it stays.
+Beside them stand SHA256SUMS, which `sha256sum -c` reads, and provenance.json. That is an in-toto
+statement (SLSA provenance, version 1), which names the files with their hashes, the commit, and the
+lock files of the tools. COMMAND is the hook for signatures: it is called with the path of
+SHA256SUMS, and what it writes beside it stays.
 
 All files are the same, byte for byte, if they are made again. --twice does that and compares.
 Debian's packages are not among them: debuild makes them out of the source (packaging/README.md).

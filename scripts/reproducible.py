@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Is the build reproducible? Builds the library and the tool twice, from copies of the tree in
-folders of different names, one after the other and without a compiler cache, and compares the
-results byte by byte.
+folders of different names. The builds run one after the other, without a compiler cache. The
+results are compared byte by byte.
 
     scripts/reproducible.py
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The bill of materials of a build, as SPDX 2.3 JSON: Turnstile, what its library links or takes in
-as a header, and the checksums of what was built.
+"""The bill of materials of a build, as SPDX 2.3 JSON. It lists Turnstile, what its library links or
+takes in as a header, and the checksums of what was built.
 
     scripts/sbom.py BUILD > turnstile.spdx.json
 

@@ -3,10 +3,10 @@
 
     scripts/shares.py [--check]
 
-A room is a folder of runtime/ or compiler/. For each room it prints the share of comments in the
-.c files and in the headers (bytes of comments / bytes), the lines of code (neither blank nor only
-comment), and the longest line; then each file's share, the files of over 700 lines, and the number
-of files in each folder. Made data (tables that a script writes) is left out.
+A room is a folder of runtime/ or compiler/. For each room it prints the share of comments in the .c
+files and in the headers (bytes of comments / bytes). It prints the lines of code (neither blank nor
+only comment) and the longest line. Then come each file's share, the files of over 700 lines, and
+the number of files in each folder. Made data (tables that a script writes) is left out.
 
 --check prints only what is past a limit, and ends with status 1 if there is anything:
 
@@ -17,7 +17,7 @@ of files in each folder. Made data (tables that a script writes) is left out.
   comments in .c files       at least 20 % of the bytes of each room
   comments in the headers    at least 50 % of the bytes of each room
 
-A .c file whose first line says "see X.h" has its essay in that header, as RE2 has them: there it
+A .c file whose first line says "see X.h" has its essay in that header, as in RE2. There the essay
 serves those who call as well. The header's first comment then counts with the .c file, too. Such a
 .c file still has a worked example of its own where the code needs one.
 

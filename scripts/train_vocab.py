@@ -6,9 +6,9 @@
     tests/programs/encode_reference.py
 
 4,096 tokens: ids 0 to 255 are the bytes, then come the merges in order, then the special tokens.
-The text is what git tracks (prose, schemas, sources) and samples of JSON, JSON Schema and tool
-calls that this script makes from a fixed seed. Training again after the text has changed gives
-other tokens; tests/cases/encode/embedded.txt then has to be written again too.
+The text is what git tracks: prose, schemas, sources. To these come samples of JSON, JSON Schema and
+tool calls, which this script makes from a fixed seed. Training again after the text has changed
+gives other tokens; tests/cases/encode/embedded.txt then has to be written again too.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -5,9 +5,9 @@ the source distribution.
     scripts/wheels.py [TARGET...]     into build/wheels; without TARGET those of TARGETS, and sdist
 
 The extension is written against CPython's stable ABI (abi3), so one wheel for each system serves
-all versions (on Windows from 3.11 on). The one source (scripts/amalgamate.py --vendor), PCRE2, yajl
-and the extension's own sources are compiled by zig for the oldest C library that the wheel's tag
-promises: glibc 2.17 for manylinux2014. CPython's headers come with a pyconfig.h that asks the
+all versions (on Windows from 3.11 on). zig compiles the one source (scripts/amalgamate.py
+--vendor), PCRE2, yajl and the extension's own sources. The C library is the oldest that the wheel's
+tag promises: glibc 2.17 for manylinux2014. CPython's headers come with a pyconfig.h that asks the
 compiler (packaging/python/pyconfig.h). On Windows the extension names python3.dll, by an import
 library that is made of the names that its objects use.
 
@@ -15,8 +15,8 @@ What can run here is run. A wheel for this machine is installed into a fresh fol
 that is here, and tried by tests of the package. The wheel for arm64 is tried under qemu with
 Debian's CPython for arm64. `sdist` is built by pip without an index, then tried in the same way.
 The others are named with `linked`. auditwheel says whether a wheel for Linux keeps what its tag
-promises, and abi3audit whether any wheel uses more of CPython than the stable ABI (`./dev fetch
-audit`).
+promises. abi3audit says whether a wheel uses more of CPython than the stable ABI. `./dev fetch
+audit` brings both.
 
 Every wheel is the same, byte for byte, if it is made again. zig is the package of
 scripts/locks/zig.lock.
@@ -255,8 +255,8 @@ def tests(python, names, environment):
 
 def tried(package, python):
     """Install a wheel or a source distribution into a fresh folder without an index, and run tests
-    of the package with it: what is wrong, or None. TSL_BUILD has no package there, so the tests
-    import the one that is installed.
+    of the package with it. Returns what is wrong, or None. TSL_BUILD has no package there, so the
+    tests import the one that is installed.
     """
     fresh = OUT / "fresh"
     run([python, "-m", "venv", "--clear", fresh])

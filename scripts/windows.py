@@ -1,7 +1,7 @@
 """Turnstile for Windows on x86_64: a build folder by mingw-w64, whose programs Wine runs.
 
 prepare() is what scripts/cross.py calls for `windows`. PCRE2, yajl and xxHash are compiled from the
-sources that `./dev fetch wasm` brings (scripts/vendor.py), as static libraries with files for
+sources that `./dev fetch wasm` brings (scripts/vendor.py). They are static libraries with files for
 pkg-config, so that meson finds them as it finds those of a system. All programs are linked
 statically: they need no DLL but those of Windows.
 

@@ -4,12 +4,13 @@
     tests/run.py BUILD [NAME...] [--build BUILD]... [--jobs N] [--patience N] [--without NAME]...
 
 The list of tests is meson's own (tests/meson.build, fuzz/meson.build): command, environment, time
-limit. Every test prints what it checked and ends with the line "N passed, N failed, N skipped"; a
-test that ends without that line, with a status other than 0, on a signal, or past its limit counts
-as one failure more. A NAME runs the tests of that name, or of that suite (unit, python).
+limit. Every test prints what it checked and ends with the line "N passed, N failed, N skipped". A
+test that ends without that line counts as one failure more. So does one that ends with a status
+other than 0, on a signal, or past its limit. A NAME runs the tests of that name, or of that suite
+(unit, python).
 
-The last line is the sum over all tests, in the same form; the reason of every skip and what failed
-are said again above it.
+The last line is the sum over all tests, in the same form. Above that line the reason of every skip
+and what failed are printed again.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -4,9 +4,9 @@
  * Idea      On x86-64 with an invariant time-stamp counter a span is two fenced reads of it;
  *           elsewhere clock_gettime. The average cost of an empty span is measured when the clock
  *           is set up and subtracted from every span.
- * Limits    The counter itself advances in steps (10 ns on AMD's Zen), so a single short span is
- *           only that exact, and may come out a little below 0; it is not cut off there, because
- *           then averages would be too high.
+ * Limits    The counter itself advances in steps (10 ns on AMD's Zen). A single short span is only
+ *           that exact, and may come out a little below 0. Such a span is kept below 0: cut off at
+ *           0, averages would be too high.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

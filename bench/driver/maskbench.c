@@ -302,8 +302,8 @@ static int measure(const arguments *a, const bench_setup *setup, bench_about *ab
   return ok ? 0 : 1;
 }
 
-/* A server's heap stays as large as it once was: here, too, what a schema gave back is the next
- * one's, and the system does not take it away and clear it in between. */
+/* A server's heap stays as large as it once was. So here, too: the next schema gets the memory that
+ * a schema gave back, and the system does not clear that memory in between. */
 static void keep_heap(void) {
 #ifdef __GLIBC__
   mallopt(M_TRIM_THRESHOLD, INT_MAX);

@@ -6,8 +6,8 @@
 #ifndef TSL_BENCH_MASKBENCH_H
 #define TSL_BENCH_MASKBENCH_H
 
-/* argv[0] is "maskbench". Returns the exit status: 0 when the run came to its end, whatever the
- * outcomes; 1 on an input error or a wrong mask; 2 on a bad command line. */
+/* argv[0] is "maskbench". Returns the exit status. 0: the run came to its end, whatever the
+ * outcomes. 1: an input error or a wrong mask. 2: a bad command line. */
 int bench_maskbench(int argc, char **argv);
 
 #endif

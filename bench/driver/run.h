@@ -2,21 +2,21 @@
  * call.
  *
  * Method    Instances are encoded before the clock starts. First-mask time runs from the schema's
- *           text to the first full mask; that matcher then goes on with the first instance, so the
+ *           text to the first full mask. That matcher then goes on with the first instance. So the
  *           first mask is also the sample of the first position. At every position the mask is
- *           written in full into the caller's buffer (timed), the token is looked up in it, the
- *           token is accepted (timed). After the last token the end must be allowed. A token that
- *           the mask has must be accepted, one that it lacks must be rejected, and after the last
- *           token the mask must have the end-of-generation tokens exactly if the text is complete:
- *           anything else is the outcome "inconsistent".
- * Empty     A schema of which the compile says that no value satisfies it (TSL_ERR_EMPTY) has been
- *           understood: it counts as one that rejects every text, which passes if no instance is
- *           valid, and is a validation error if one is. There are no masks, and so no times. The
- *           totals say how many there were.
- * Order     With members in schema order, a validation error is looked into: all instances are
- *           followed again by a grammar of the same schema with members in any order. If each is
- *           judged as it should be there, it is the order alone that made the error; the totals say
- *           of how many that is true.
+ *           written in full into the caller's buffer (timed). Then the token is looked up in the
+ *           mask and accepted (timed). After the last token the end must be allowed. A token that
+ *           the mask has must be accepted, one that it lacks must be rejected. After the last token
+ *           the mask must have the end-of-generation tokens exactly if the text is complete.
+ *           Anything else is the outcome "inconsistent".
+ * Empty     The compile says of some schemas that no value satisfies them (TSL_ERR_EMPTY). Such a
+ *           schema has been understood, and counts as one that rejects every text. It passes if no
+ *           instance is valid, and is a validation error if one is. There are no masks, and so no
+ *           times. The totals say how many there were.
+ * Order     With members in schema order, a validation error is looked into. All instances are
+ *           followed again by a grammar of the same schema with members in any order. If that
+ *           grammar judges each instance rightly, the order alone made the error. The totals say
+ *           how many such errors there were.
  * Passes    first: as described. second: the same texts with the matcher reset, every position seen
  *           before. borrowed: the same with tsl_matcher_mask_borrow. flushed: positions of the
  *           first pass, drawn at random, before whose calls the caches were emptied; they count

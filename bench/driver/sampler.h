@@ -1,8 +1,9 @@
 /* sampler.h - turnstile-bench sampler: microseconds of a draw.
  *
- * One row of logits as wide as the vocabulary (a bell curve, with thirty peaks), one mask (inside a
- * string of the JSON grammar), the chains that the peers have too. Medians of many draws on one
- * thread. With --dump the inputs are written, so that a peer can be timed on the same.
+ * One row of logits is as wide as the vocabulary: a bell curve with thirty peaks. The mask is one
+ * inside a string of the JSON grammar. The chains are those that the peers have too. Medians of
+ * many draws on one thread. With --dump the inputs are written, so that a peer can be timed on the
+ * same.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,7 @@
 /* stats.h - all samples of a measurement, and what is said of them: average, exact percentiles,
  * maximum.
  *
- * Every sample is kept (4 bytes each), so that a percentile is a sample and no estimate: p99.9 is
+ * Every sample is kept (4 bytes each), so that a percentile is a sample and no estimate. p99.9 is
  * the smallest sample that at least 99.9 % of all samples do not exceed (nearest rank).
  *
  * SPDX-License-Identifier: Apache-2.0

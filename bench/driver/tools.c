@@ -1,11 +1,10 @@
 /* tools.c - see tools.h.
  *
- * Method    A run is tsl_grammar_tools, tsl_matcher_new and tsl_matcher_mask, timed from the text
- *           of the request to the mask, which has as many bits as the vocabulary has tokens; then
- *           all is released. "first" is the first run of the process: there the vocabulary learns
- *           what it keeps for all grammars. "over" compiles the second request over the tables of a
- *           grammar of the first one (tsl_tools_options.over), made anew, and not timed, before
- *           each run.
+ * Method    A run is tsl_grammar_tools, tsl_matcher_new and tsl_matcher_mask. The time is from the
+ *           text of the request to the mask, which has one bit for each token. Then all is
+ *           released. "first" is the first run of the process: there the vocabulary learns what it
+ *           keeps for all grammars. "over" compiles the second request over the tables of a grammar
+ *           of the first one (tsl_tools_options.over), made anew, and not timed, before each run.
  * Output    a JSON object a line: what, the least and the median of the runs, in microseconds
  *
  * SPDX-License-Identifier: Apache-2.0

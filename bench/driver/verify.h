@@ -1,10 +1,11 @@
 /* verify.h - is a mask right? Every token of the vocabulary is tried, byte by byte.
  *
- * Method    A grammar of its own (so that what is measured stays as it was), a position of one
- *           instance drawn by the case's number, the mask there; then for every token a fork
- *           accepts its bytes. The mask must have exactly the tokens whose bytes are accepted, the
- *           end-of-generation tokens exactly if the text is complete, and no other special token.
- *           The byte path shares neither trie, walk nor masks with what it judges.
+ * Method    The check has a grammar of its own, so that what is measured stays as it was. The
+ *           case's number draws a position of one instance. The mask there is compared with all
+ *           tokens: a fork accepts the bytes of each. The mask must have exactly the tokens whose
+ *           bytes are accepted, the end-of-generation tokens exactly if the text is complete, and
+ *           no other special token. The byte path shares neither trie, walk nor masks with what it
+ *           judges.
  * Cost      0.05 to 0.5 s for 128k tokens.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -155,8 +155,8 @@ class Host:
 
 
 class LlamaGrammar:
-    """llama.cpp's own grammar: as its common sampler, the likeliest token is looked at first, and
-    all tokens only where the grammar does not allow that one. Greedy.
+    """llama.cpp's own grammar, used as in its common sampler. The likeliest token is looked at
+    first. All tokens are looked at only where the grammar does not allow that one. Greedy.
     """
 
     def __init__(self, host, gbnf):

@@ -6,8 +6,8 @@ The page has its words by hand, and tables between lines `<!-- eval: NAME -->` a
 which this file writes, as it writes docs/quality/*.svg. An answer is judged here, by its text: so a
 change of the rules needs no new run.
 
-Intervals are Wilson's for shares (95 %), and a bootstrap over tasks for means and for differences
-between two conditions on the same tasks (2,000 resamples, seed fixed).
+Intervals are 95 %. Shares have Wilson's. Means, and differences between two conditions on the same
+tasks, have a bootstrap over tasks (2,000 resamples, seed fixed).
 
 SPDX-License-Identifier: Apache-2.0
 """

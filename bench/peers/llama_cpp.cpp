@@ -1,9 +1,9 @@
 // The llama.cpp worker of `./dev bench peers` (protocol: worker.py): peer-llama-cpp VOCAB.gguf EOS.
 //
-// Driven as its server does with a json_schema: json_schema_to_grammar, llama_sampler_init_grammar,
-// and per token the grammar applied to the candidates, which are the whole vocabulary (in use it
-// draws first and asks the grammar about one token; a full mask is what all others here write too).
-// Filling the array of candidates is not timed.
+// The driver calls what llama.cpp's server calls for a json_schema: json_schema_to_grammar,
+// llama_sampler_init_grammar, and per token the grammar on the candidates. The candidates are the
+// whole vocabulary. In use the server draws first and lets the grammar check one token. A full mask
+// is what all others here write too. Filling the array of candidates is not timed.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>

@@ -2,7 +2,7 @@
 // `turnstile-bench sampler`.
 //
 // Its sampler and its grammar are compiled as they are (src/llama-sampler.cpp, llama-grammar.cpp,
-// unicode.cpp of the pinned source package); what they ask of a vocabulary is answered here from a
+// unicode.cpp of the pinned source package). Their calls to a vocabulary are answered here from a
 // file of token texts, so that no model has to be loaded. Called by bench/sampler_bench.py.
 //
 //   llama_peer LOGITS TOKENS GRAMMAR RUNS

@@ -1,7 +1,7 @@
 """The outlines-core worker of `./dev bench peers`: peer_outlines.py VOCAB EOS.
 
-Driven as its documentation says: the schema becomes a regular expression, that an Index over the
-whole vocabulary; a Guide per text, write_mask_into and advance per token.
+Driven as its documentation says. The schema becomes a regular expression, and that becomes an Index
+over the whole vocabulary. A text has one Guide. A token is write_mask_into and advance.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -1,12 +1,13 @@
 """The XGrammar worker of `./dev bench peers`: peer_xgrammar.py VOCAB EOS [cache].
 
-Driven as its documentation says: one GrammarCompiler per vocabulary, per schema compile_json_schema
-with the defaults (any whitespace, strict mode), a GrammarMatcher per text, fill_next_token_bitmask
-and accept_token per token. One thread. With `cache` its cache across grammars is on, as by default.
+Driven as its documentation says, with one GrammarCompiler per vocabulary. A schema is one
+compile_json_schema with the defaults (any whitespace, strict mode). A text has one GrammarMatcher.
+A token is fill_next_token_bitmask and accept_token. One thread. With `cache` its cache across
+grammars is on, as by default.
 
-The wheel imports torch and transformers for conveniences that are not used here; instead of 5 GB of
-packages, two empty modules stand in, and the bitmask is a NumPy array, which the compiled core
-takes as it is.
+The wheel imports torch and transformers for conveniences that are not used here. Two empty modules
+stand in for these 5 GB of packages. The bitmask is a NumPy array, which the compiled core takes as
+it is.
 
 SPDX-License-Identifier: Apache-2.0
 """

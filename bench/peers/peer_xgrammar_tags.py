@@ -5,9 +5,9 @@
 
 Needs the packages xgrammar, apache-tvm-ffi, numpy and tokenizers (bench/peers/peer_tags.lock);
 torch and transformers are stood in for: masks are numpy arrays here. For each structural tag below
-answers are drawn under Turnstile's masks; before each token both masks are compared on all tokens
-that are not special, and both say whether the text may end. Every kind of difference is
-printed once, with how often it occurs and the first place. docs/tools.md says who is right.
+answers are drawn under Turnstile's masks. Before each token both masks are compared on all tokens
+that are not special, and both say whether the text may end. Every kind of difference is printed
+once, with how often it occurs and the first place. docs/tools.md says who is right.
 
 SPDX-License-Identifier: Apache-2.0
 """

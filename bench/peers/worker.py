@@ -1,12 +1,12 @@
 """What the workers of `./dev bench peers` have in common.
 
-A worker is a program: vocabulary file and end-of-generation id as arguments; when it is ready, one
-line {"ready": "name version"}; then for each line of standard input, {"id", "schema": text,
-"tests": [{"valid", "tokens"}]}, one line {"id", "outcome", "message", "ttfm_us", "mask_samples_us",
-"commit_samples_us"}. Times are microseconds. In place of "schema" a line may have a grammar: "lark"
-and "gbnf", or one of them; a worker takes the notation that it reads, and refuses the case if the
-line has only the other. Outcomes are those of `turnstile-bench maskbench`.
-Everything that serves all schemas is made before the first line.
+A worker is a program, whose arguments are a vocabulary file and the end-of-generation id. When the
+worker is ready, it writes the line {"ready": "name version"}. A line of standard input is {"id",
+"schema": text, "tests": [{"valid", "tokens"}]}. For each the worker writes the line {"id",
+"outcome", "message", "ttfm_us", "mask_samples_us", "commit_samples_us"}. Times are microseconds. In
+place of "schema" a line may have a grammar: "lark" and "gbnf", or one of them. A worker takes the
+notation that it reads, and refuses the case if the line has only the other. Outcomes are those of
+`turnstile-bench maskbench`. Everything that serves all schemas is made before the first line.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -1,5 +1,5 @@
 // Package turnstile makes a language model write text that fits a JSON Schema, a regular expression
-// or a grammar: at every step it says which tokens are allowed.
+// or a grammar. At every step it says which tokens are allowed.
 //
 //	vocab, err := turnstile.LoadVocab("tokenizer.json")
 //	grammar, err := vocab.JSONSchema(`{"type": "integer"}`)

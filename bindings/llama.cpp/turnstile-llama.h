@@ -25,9 +25,9 @@ extern "C" {
 #endif
 
 /* The vocabulary of a loaded model: what its tokens spell, which are control tokens, which end a
- * generation. For masks; it encodes text by the greedy longest token only (tsl_vocab_load_file
- * reads the tokenizer out of the same GGUF file, but makes another vocabulary if the program
- * changed the model's). Errors: as tsl_vocab_new. `allocator` may be NULL. */
+ * generation. The vocabulary is for masks; it encodes text by the greedy longest token only.
+ * tsl_vocab_load_file reads the tokenizer out of the same GGUF file, but makes another vocabulary
+ * if the program changed the model's. Errors: as tsl_vocab_new. `allocator` may be NULL. */
 tsl_status tsl_llama_vocab(const struct llama_vocab *vocab, const tsl_allocator *allocator,
                            tsl_vocab **out, tsl_error *error);
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Build turnstile.js and turnstile.wasm with Emscripten, from the C sources of the library and of
-what it needs; browser.js, a script for pages; and two modules for bundlers: index.mjs, beside which
-turnstile.wasm lies, and inline.mjs, which has it inside.
+what it needs. Build browser.js, too, a script for pages, and two modules for bundlers: index.mjs,
+beside which turnstile.wasm lies, and inline.mjs, which has it inside.
 
     bindings/node/build.py OUT      writes PRODUCTS into OUT; objects are kept in OUT/objects
 
@@ -81,8 +81,8 @@ YAJL_VERSION = (
     "#define YAJL_MAJOR 2\n#define YAJL_MINOR 1\n#define YAJL_MICRO 0\n#define YAJL_VERSION "
     "20100\nextern int yajl_version(void);\n"
 )
-# Beside the stack in WebAssembly's memory, which overflows unseen into other data, there is one of
-# about 1 MB that the host keeps, and of which calls take more.
+# There are two stacks. The one in WebAssembly's memory overflows unseen into other data. The host
+# keeps the other one, of about 1 MB, and calls take more of that.
 FLAGS = ["-O2", "-DNDEBUG", "-DTSL__NESTED_MAX=1000"]
 STACK = 1 << 22
 LINK = [

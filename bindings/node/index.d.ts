@@ -1,7 +1,7 @@
 // Turnstile in WebAssembly. What each call means and costs is said at length in turnstile.h. Every
-// call throws TurnstileError for what the library refuses; also for a string, wherever one is
-// given, that has half a surrogate pair in it (TSL_ERR_SYNTAX), which UTF-8 cannot say, or a name
-// with a NUL in it (TSL_ERR_ARGUMENT).
+// call throws TurnstileError for what the library refuses. A string with half a surrogate pair in
+// it, which UTF-8 cannot say, is refused too (TSL_ERR_SYNTAX). So is a name with a NUL in it
+// (TSL_ERR_ARGUMENT).
 //
 // SPDX-License-Identifier: Apache-2.0
 

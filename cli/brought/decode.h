@@ -14,9 +14,9 @@
  * for each text. The exit code. */
 int brought_beams(const source *s, rows *r, const tsl_beam_options *options);
 
-/* Each line has "drafts", a list of ids; "logits", a row at the position and one after each draft;
- * and perhaps "draft_logits", a row for each draft as it was drawn from. A line of JSON for each:
- * the drafts that were accepted, and the token after them. The exit code. */
+/* Each line has "drafts", a list of ids, and "logits", a row at the position and one after each
+ * draft. A line may have "draft_logits", the row from which each draft was drawn. A line of JSON
+ * for each: the drafts that were accepted, and the token after them. The exit code. */
 int brought_drafts(const source *s, rows *r, uint64_t seed, float temperature);
 
 /* Print ids as a list of JSON. */

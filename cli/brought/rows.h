@@ -32,8 +32,8 @@ int rows_open(rows *r, const char *path, size_t width);
 void rows_close(rows *r);
 /* The next line (of JSON in r->value). 1: there is one; 0: there is none; -1 after a complaint. */
 int rows_next(rows *r);
-/* The logits of that line, as an array of r->width that the caller frees; `value` is what they are
- * written as: r->value itself, or its member "logits". NULL after a complaint. */
+/* The logits of that line, as an array of r->width that the caller frees. `value` is the JSON of
+ * the logits: r->value itself, or its member "logits". NULL after a complaint. */
 float *rows_logits(rows *r, json_in value);
 /* "FILE, line N: …"; CLI_BAD. */
 int rows_complain(const rows *r, const char *format, ...) CLI_PRINTF(2, 3);

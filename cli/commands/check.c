@@ -64,8 +64,8 @@ static void say(const char *name, const char *text, size_t at) {
   fprintf(stderr, ":%zu:%zu: byte offset %zu: valid; ", line, column, at);
 }
 
-/* Say what of a valid text masks would have let no model write: generation asks for the schema's
- * order, plain white space and plain spellings by default. */
+/* Say which parts of a valid text no mask would have let a model write. By default, generation asks
+ * for the schema's order, plain white space and plain spellings. */
 static void say_unwritten(const source *s, const char *name, const char *text, size_t start,
                           size_t length) {
   tsl_schema_options o = s->schema;

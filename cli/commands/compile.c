@@ -87,8 +87,8 @@ static int write_into(const char *path, const void *data, size_t size) {
   return ok ? CLI_OK : cli_complain("%s: cannot be written", output_name(path));
 }
 
-/* tsl_artifact_write puts a new file in the place of what bears the name: that must not be a link,
- * which would be lost, nor anything that is no file. */
+/* tsl_artifact_write puts a new file in the place of what bears the name. That must not be a link,
+ * which would be lost, and it must be a file. */
 static int write_artifact(const tsl_artifact *artifact, const char *path) {
   tsl_error error = {0};
   size_t size;

@@ -1,8 +1,8 @@
 /* demo.c - turnstile demo: one generation, step by step.
  *
- * The logits of the n-gram model are computed for all tokens, so that the table can say how much of
- * the model's probability was legal at each step: where it is small, the grammar has changed what
- * would have been written.
+ * The logits of the n-gram model are computed for all tokens. So the table can say how much of the
+ * model's probability was legal at each step. Where that probability is small, the grammar has
+ * changed what would have been written.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

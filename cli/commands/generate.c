@@ -66,8 +66,9 @@ static const cli_option table[] = {
     {"-0", NULL, "write the texts as they are, each followed by a NUL byte", set_raw},
 };
 
-/* One line: a line break inside a JSON text is white space between its parts (in strings it must be
- * escaped) and is written as a space; in other texts it becomes \n, and a carriage return \r. */
+/* Writes one line. A line break inside a JSON text is white space between its parts, because
+ * strings must escape line breaks; it is written as a space. In other texts a line break becomes
+ * \n, and a carriage return \r. */
 static void print_line(const cli_text *text, bool json) {
   for (size_t i = 0; i < text->length; i++) {
     char c = text->at[i];

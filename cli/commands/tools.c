@@ -1,7 +1,7 @@
 /* tools.c - turnstile tools: what a model may answer to a request with tools.
  *
- * Without a text it prints the structural tag of the answer; with --parse it reads an answer back;
- * with --compile it says how long compiling took; with --generate it writes answers by random
+ * Without a text it prints the structural tag of the answer. With --parse it reads an answer back.
+ * With --compile it says how long compiling took. With --generate it writes answers by random
  * draws.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -3,19 +3,19 @@
  * Problem: llama.cpp passes its parameters as structs by value, and their fields change from one
  * version to the next. A tool that is built once must not depend on the fields of one version.
  *
- * Idea: a struct that is larger than two registers is returned and handed over in memory, by the
- * calling conventions of x86-64 (System V) and AArch64. A callee reads as many bytes as its own
- * struct has. So the structs are declared here as blocks that are larger than any version's, and go
- * from llama_…_default_params to the call that wants them. Three fields are set: the context's
- * first three numbers, which have stood there since 2024. Whether they do is checked: the defaults
- * of a version that this file knows are 512, 2048 and 512. All else has functions of its own.
+ * Idea: the calling conventions of x86-64 (System V) and AArch64 return and hand over in memory
+ * what is larger than two registers. A callee reads as many bytes as its own struct has. So the
+ * structs are declared here as blocks that are larger than any version's, and go from
+ * llama_…_default_params to the call that wants them. Three fields are set: the context's first
+ * three numbers, which have stood there since 2024. Whether they do is checked: the defaults of a
+ * version that this file knows are 512, 2048 and 512. All else has functions of its own.
  *
- * Example: llama_context_default_params() writes 136 bytes at the begin of a block of 1,024;
+ * Example: llama_context_default_params() writes 136 bytes at the begin of a block of 1,024.
  * llama_init_from_model(model, block) copies the block, and the library reads 136 of its bytes.
  *
- * Where the library is looked for: --library, the variable TURNSTILE_LLAMA, the folders llama-lib
- * and ../llama-lib beside this program (`./dev fetch model` fills build/llama-lib), then where the
- * system has its libraries.
+ * The library is looked for in this order: --library, the variable TURNSTILE_LLAMA, the folders
+ * llama-lib and ../llama-lib beside this program, then the system's libraries. `./dev fetch model`
+ * fills build/llama-lib.
  *
  * Cost: a model's file is mapped, not read. A pass takes what the model takes.
  *

@@ -1,7 +1,8 @@
 /* prompt.c - messages as the tokens of a prompt. See prompt.h.
  *
- * Problem: a chat template is applied to texts. Where a user's text holds "<|im_end|>", the whole
- * prompt as one text would have a special token there, and the user could speak as the system.
+ * Problem: a chat template is applied to texts. A user's text may hold "<|im_end|>". If the whole
+ * prompt were encoded as one text, that would be a special token, and the user could speak as the
+ * system.
  *
  * Idea: after the template was applied, each message's content is looked for in the prompt, in
  * order. The text in between is the template's: names of special tokens in it are special tokens.

@@ -17,9 +17,9 @@ typedef struct picture_state {
   uint32_t visits, least, most;
 } picture_state;
 
-/* The states that were visited, as a digraph: bytes lead along solid arrows, calls along dashed
- * ones, and where a call comes back to along dotted ones. `known` (of the states below `count`; may
- * be NULL) goes into the labels. False when out of memory. */
+/* The states that were visited, as a digraph. A solid arrow is bytes, a dashed arrow is a call, and
+ * a dotted arrow leads to where the call comes back. `known` (of the states below `count`; may be
+ * NULL) goes into the labels. False when out of memory. */
 bool pictures_dot(FILE *to, const tsl_grammar *grammar, const picture_state *known, uint32_t count);
 /* {"states": [{"state", "expression", "nullable", "edges": [{"kind", "to", "then", "bytes"}]}]}:
  * those that were visited. */

@@ -1,10 +1,10 @@
 /* trace.h - a record of one generation, step by step, and the page that shows it.
  *
- * What is recorded of a step: the position before it (JSON pointer, frames, bytes that may come
- * next, bytes that must), how many tokens were allowed and how much of the model's probability they
- * had, the most likely tokens before and after the mask with their logits, and what was drawn.
- * docs/inspector.md describes the JSON. The page is page/trace.html with style and script in it,
- * one file that needs nothing else; the record stands in it as JSON. Tested by
+ * The record of a step has the position before it: JSON pointer, frames, bytes that may come next,
+ * bytes that must. It has how many tokens were allowed, and how much of the model's probability
+ * they had. It has the most likely tokens before and after the mask, with their logits, and what
+ * was drawn. docs/inspector.md describes the JSON. The page is page/trace.html with style and
+ * script in it, one file that needs nothing else; the record stands in it as JSON. Tested by
  * tests/programs/test_trace.py, tests/page/trace_test.js
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -10,9 +10,9 @@
  * Which     Two traits of an expression say so, found when it is made (node.h):
  *             TSL__EXITS     it holds a counted loop, and a byte that begins an iteration may also
  *                            begin what follows the loop
- *             TSL__OVERLAPS  texts can stand in two counted loops, or twice in one: what EXITS is
- *                            followed by another counted loop; or an iteration of a loop may go on
- *                            with a byte that may also begin the next iteration
+ *             TSL__OVERLAPS  texts can stand in two counted loops, or twice in one. Either what
+ *                            EXITS is followed by another counted loop. Or an iteration of a loop
+ *                            may go on with a byte that may also begin the next iteration
  *           tsl__derive follows what OVERLAPS without registers.
  * Bounds    Intervals join where the loop's least number is at most half of its greatest. Others,
  *           such as [0-9a-f]{40}, keep their register, and so does a loop without an upper bound.

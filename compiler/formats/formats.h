@@ -16,9 +16,9 @@
  * With limits:
  *   hostname       RFC 1123 with RFC 5890's reserved labels: "--" in third and fourth place only in
  *                  an A-label. An A-label's Punycode is checked in shape, not decoded.
- *   idn-hostname   Labels of code points with the derived property that RFC 5892 gives them
- *                  (categories as PCRE2 knows them, Unstable as in Unicode 14), and its rules of
- *                  context. Four things are not checked. The Bidi rule (RFC 5893). Normalisation
+ *   idn-hostname   Labels of code points with the derived property that RFC 5892 gives them, and
+ *                  its rules of context. Categories are those that PCRE2 knows, Unstable is that of
+ *                  Unicode 14. Four things are not checked. The Bidi rule (RFC 5893). Normalisation
  *                  across code points. That an A-label has at most 63 octets: a U-label has at most
  *                  59 code points instead. Joining types: U+200C is allowed after a virama, and
  *                  between letters of Arabic, Syriac, N'Ko and Mongolian.

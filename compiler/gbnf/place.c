@@ -1,15 +1,15 @@
 /* place.c - which GBNF rules stand in place, as expressions in the frame of who names them.
  *
- *   plain ones     regular and small: no rule in it is recursive, or its recursion is at one edge
- *                  only (ws ::= " " ws | ""; digits ::= digits [0-9] | [0-9]), and no long counted
+ *   plain ones     regular and small. No rule in it is recursive, or its recursion is at one edge
+ *                  only (ws ::= " " ws | ""; digits ::= digits [0-9] | [0-9]). No long counted
  *                  repeat is in it, which would compete for its frame's register
  *   counted ones   A frame that may end after each of its characters leaves as many places over as
- *                  the vocabulary has nodes, and with a register each is walked anew. So a rule
- *                  whose texts may end in a long counted repeat of a class (field ::= [^,\n]{0,80})
- *                  is put in place, too. So is one that may end in such a rule (row ::= field (","
- *                  field)*). Where what follows may begin with a character of the class (name " ("
- *                  year ")") several loops may be active. They are alternatives there, as stacks
- *                  would be else.
+ *                  the vocabulary has nodes. With a register each of these is walked anew. So a
+ *                  rule whose texts may end in a long counted repeat of a class (field ::=
+ *                  [^,\n]{0,80}) is put in place, too. So is one that may end in such a rule (row
+ *                  ::= field ("," field)*). Where what follows may begin with a character of the
+ *                  class (name " (" year ")") several loops may be active. They are alternatives
+ *                  there, as stacks would be else.
  *
  * Tested by tests/gbnf/test_gbnf.c
  *

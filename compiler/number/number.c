@@ -3,8 +3,8 @@
  * Problem   minimum, maximum, multipleOf and values left out come from several subschemas, negated
  *           or not. Whether any number is left must be known exactly.
  * Idea      Bring each spec into a canonical form, whose bounds alone say whether it is empty.
- *   discrete  With a multiple m, bounds are members: the smallest k with k·m in bounds is found by
- *             one exact division, then moved on past excluded values and non-multiples. That ends
+ *   discrete  With a multiple m, bounds are members. One exact division finds the smallest k with
+ *             k·m in bounds. Then k is moved on past excluded values and non-multiples. That ends
  *             soon. With r non-multiples, none of which divides m, at most 2^r multiples of m in a
  *             row are all ruled out. That is Kanold 1967 on Jacobsthal's function. Each excluded
  *             value rules out one more.

@@ -9,10 +9,10 @@
  *           all that matters of the prefix is, for each constraint, at which E the constraint
  *           holds:
  *
- *   bounds    As long as M agrees with the digits of a bound, the bound is open: decided for every
- *             E but one, where the rest of the bound's digits decides. After the first different
- *             digit it is a plain limit on E. An appended digit moves the limits of E by one
- *             (before the point) or not at all (behind it).
+ *   bounds    As long as M agrees with the digits of a bound, the bound is open. It is decided for
+ *             every E but one, where the rest of the bound's digits decides. After the first
+ *             different digit it is a plain limit on E. An appended digit moves the limits of E by
+ *             one (before the point) or not at all (behind it).
  *   multiples M × 10^E is a multiple of u × 10^b (u not divisible by 10) from some E on ("ready"),
  *             or never. M mod u gives that E after a digit other than 0; a zero only shifts it.
  *             u = 1 (integers) has one residue, 7 has seven.

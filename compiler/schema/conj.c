@@ -13,7 +13,7 @@
  *           alternatives with at most n - 1 clauses, not a product. The same goes for anyOf of
  *           `required`.
  * Example   oneOf: [{required: [a]}, {required: [b]}]  =  a ∧ (¬b)  ∪  b ∧ (¬a).
- * oneOf     = ⋃ Sᵢ ∧ ⋀ⱼ ¬Sⱼ
+ * oneOf     A oneOf is ⋃ Sᵢ ∧ ⋀ⱼ ¬Sⱼ.
  *           ¬Sⱼ is dropped if Sᵢ and Sⱼ are plainly disjoint: by type, or by const or enum of a
  *           member that both require. oneof.c finds the pairs that are left.
  * Products  Where the alternatives of an object are many more than its choices have branches, it is

@@ -3,8 +3,8 @@
     conan create packaging/conan
 
 It exports the tree around it, and builds it with its CMakeLists.txt. PCRE2, yajl and xxHash are
-compiled into the library from the folder that `./dev amalgamate --vendor` makes, so that the
-package needs no other one: run that before. A recipe in conan's own index would take a released
+compiled into the library from the folder that `./dev amalgamate --vendor` makes. So the package
+needs no other one. Run that command before. A recipe in conan's own index would take a released
 archive, which holds the same files.
 
 SPDX-License-Identifier: Apache-2.0

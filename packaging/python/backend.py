@@ -8,7 +8,7 @@ The compiler is $CC, else the one of this CPython, else the first of gcc, clang,
 `LDFLAGS` are added. On Windows the compiler is gcc or clang (mingw-w64); MSVC does not compile the
 sources.
 
-write(), which also scripts/wheels.py uses, gives the same bytes for the same files: times in a
+write(), which also scripts/wheels.py uses, gives the same bytes for the same files. Times in a
 wheel are those of the zip format's beginning, and the entries are sorted.
 
 SPDX-License-Identifier: Apache-2.0

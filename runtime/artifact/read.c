@@ -6,7 +6,7 @@
  *   loops     their three states lie in a row, and targets name the first
  *   forks     their branches are no forks (they are entered without reading a byte)
  *   names     a frame of names is entered by a call only, above a RESUME that knows all its names,
- *             and is never left but at its end; a RESUME is never over (runtime/walk/names.h)
+ *             and is left at its end only. A RESUME is never over (runtime/walk/names.h)
  *   lists     of tokens, nodes and ranges are sorted and within the vocabulary
  * What a file can still say is another language than the one it was made for, which is what a
  * checksum is for.

@@ -5,8 +5,8 @@
  *   unstructured  the token has nothing of JSON's structure and no name is under way: the plain
  *                 position moves, and the record stays (without the lock: tsl__distinct_find)
  *   in a name     the plain position moves, and the name grows by the token's bytes
- *   beside        the plain position moves, and the bytes are read for their structure (`follow`):
- *                 no item that must be new begins in the token, and nothing is repeated
+ *   beside        the plain position moves, and the bytes are read for their structure (`follow`).
+ *                 No item that must be new begins in the token, and nothing is repeated
  *   stepped       frames and record go byte by byte (tsl__run_token); then, if something is still
  *                 watched, a search decides whether a text can end (tsl__run_alive)
  *

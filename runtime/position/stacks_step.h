@@ -4,9 +4,9 @@
  *           number, and the frame of the object below it reads the byte. Which frames have a say is
  *           known only when the byte is there.
  * Idea      stacks_step.c does it in two movements.
- *             step  goes down and up from each frame on top: the frame itself reads the byte; if it
- *                   is nullable, the frames below it read the byte as well. For each rule that it
- *                   may call, a frame of that rule reads the byte, with this frame below.
+ *             step  goes down and up from each frame on top. The frame itself reads the byte. If
+ *                   the frame is nullable, the frames below it read the byte as well. For each rule
+ *                   that it may call, a frame of that rule reads the byte, with this frame below.
  *             land  puts each frame that has read the byte into the list of the next position
  *                   (tsl__stepping.landed). A frame that is over gives way to the frames below it,
  *                   a fork to its branches. Equal frames share one cell, whose tail is the union

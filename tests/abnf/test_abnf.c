@@ -1,5 +1,5 @@
-/* test_abnf.c - ABNF: tables of grammars and texts, errors with their places, the grammars of RFCs
- * in schemas/grammars with texts, and grammars that are large or hostile.
+/* test_abnf.c - ABNF: tables of grammars and texts, and errors with their places. Also the grammars
+ * of RFCs in schemas/grammars with texts, and grammars that are large or hostile.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

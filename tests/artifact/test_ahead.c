@@ -1,5 +1,5 @@
-/* test_ahead.c - masks that a compile looks at ahead: they are those that texts come by, they are
- * the same as without, and what they take is bounded.
+/* test_ahead.c - masks that a compile makes ahead. They are masks that texts come by, they are the
+ * same as without, and their memory and time are bounded.
  *
  * A schema is compiled twice, as by default and `lazy`. What was looked at is seen in the grammar's
  * own tables: a position has its mask before anybody requested it.
@@ -261,8 +261,8 @@ static void check_memory(void) {
           &(tsl_limits){.max_memory = 1u << 20});
 }
 
-/* Any request of memory that fails while looking ahead: the grammar is made, or there was no memory
- * for it, and it answers as it should. */
+/* Any request of memory may fail while masks are made ahead. Either there is no memory for the
+ * grammar, or the grammar is made and answers as it should. */
 static void check_failures(void) {
   const tsl_schema_options any = {.order = TSL_ORDER_ANY};
   faulty f;

@@ -2,7 +2,7 @@
  * file does harm.
  *
  * Every shipped schema and grammar is compiled, listed, loaded, and followed beside the compiled
- * one: masks, forced bytes, shortest completions and complete positions are equal, with a memo and
+ * one. Masks, forced bytes, shortest completions and complete positions are equal, with a memo and
  * without. Files with a byte turned over, cut off at each length, or spliced are refused or fail
  * with TSL_ERR_FORMAT. Forged files, whose checksums are right: test_forged.c. Random grammars:
  * tests/engine/test_oracle.c.
@@ -408,8 +408,8 @@ static tsl_vocab *vocab_with_special(void) {
   return v;
 }
 
-/* A token that is named within a called frame is accepted whether a mask was requested before or
- * not, and whether that was made or found in the file. */
+/* A token that is named within a called frame is accepted, whether a mask was requested before or
+ * not. That mask may be made, or found in the file. */
 static void named_tokens(void) {
   static const char *const grammars[] = {
       "root ::= u \"x\"\nu ::= <[256]>",

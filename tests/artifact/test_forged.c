@@ -142,8 +142,8 @@ static void names_one_by_one(void) {
   tsl_vocab_release(v);
 }
 
-/* Names take memory by the file's word for how many they are: no more of them than it could spell,
- * and no more memory than max_memory. */
+/* The file says how many names there are, and they take memory by that number. So the number is at
+ * most what the file could spell, and the memory at most max_memory. */
 static void names_without_end(void) {
   static const tsl_limits limits = {.max_memory = 16 << 20};
   static const struct {

@@ -39,8 +39,8 @@ static uint32_t utf8(uint32_t c, uint8_t *out) {
          out[2] = (uint8_t)(0x80 | (c >> 6 & 63)), out[3] = (uint8_t)(0x80 | (c & 63)), 4;
 }
 
-/* One way to write a character in a JSON string: 0 as it is, 1 \u with small letters, 2 with
- * capitals, 3 the short escape. 0 if there is none. */
+/* One way to write a character in a JSON string. 0: as it is. 1: \u with small letters. 2: \u with
+ * capitals. 3: the short escape. 0 if there is none. */
 static uint32_t written(uint32_t c, int way, uint8_t out[13]) {
   static const char shorts[][2] = {{'\b', 'b'}, {'\f', 'f'}, {'\n', 'n'},  {'\r', 'r'},
                                    {'\t', 't'}, {'"', '"'},  {'\\', '\\'}, {'/', '/'}};
@@ -56,8 +56,8 @@ static uint32_t written(uint32_t c, int way, uint8_t out[13]) {
   return 0;
 }
 
-/* A text of these characters is decoded to them, byte by byte and in parts; where an escape is open
- * it may become those characters that are written so. */
+/* A text of these characters is decoded to them, byte by byte and in parts. An open escape may
+ * become those characters that are written so. */
 static void every_way_is_read(void) {
   for (size_t i = 0; i < CHARACTERS; i++)
     for (int way = 0; way < 4; way++) {

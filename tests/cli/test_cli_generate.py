@@ -190,7 +190,7 @@ def generate_options():
 
 
 def generate_events():
-    """The events of a text are its parts, in the order of writing: put together again they are the
+    """The events of a text are its parts, in the order of writing. Put together again, they are the
     text that the same call writes without --events.
     """
     for seed in range(6):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """turnstile sample: the commands of docs/sampling.md give the published numbers of
-tests/cases/sampling.json; rows that are bad are refused with their line; guidance, grammars, arrays
-of NumPy, beams and drafts on logits that a user brings; and every option of the sampler where texts
-are generated.
+tests/cases/sampling.json. Bad rows are refused with their line. Guidance, grammars, arrays of
+NumPy, beams and drafts run on logits that a user brings. Every option of the sampler is tried where
+texts are generated.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""turnstile serve with its n-gram model: the examples of docs/serve.md, the protocol, many clients
-at once, slow ones, ones that go away, large bodies and garbage.
+"""turnstile serve with its n-gram model: the examples of docs/serve.md, and the protocol. Many
+clients come at once, some are slow, some go away, some send large bodies or garbage.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -1,7 +1,7 @@
 /* test_os.c - locks, threads and files, each as the header says, on every system.
  *
- * Two threads add to a number under one mutex; a wait ends by its time and by a signal; a file is
- * written, looked at, mapped, locked, replaced and removed; a path holds letters outside ASCII, and
+ * Two threads add to a number under one mutex. A wait ends by its time and by a signal. A file is
+ * written, looked at, mapped, locked, replaced and removed. A path holds letters outside ASCII, and
  * is longer than Windows takes by itself.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -1,9 +1,9 @@
-/* test_pool.c - pools and indexes as they grow: every element stays where it was, every number is
- * found by its hash and no other, what is held is counted.
+/* test_pool.c - pools and indexes as they grow. Every element stays where it was. A hash finds its
+ * number and no other. What is held is counted.
  *
- * Also checked: small numbers and large ones (slots of 32 bits, then of 64), numbers that do not
- * begin at 0, tables that are kept for late readers, many with one hash. And numbers that are
- * sorted, and queues.
+ * Also checked: small numbers and large ones (slots of 32 bits, then of 64), and numbers that do
+ * not begin at 0. Tables that are kept for late readers, and many numbers with one hash are
+ * checked, too. And numbers that are sorted, and queues.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -2,7 +2,7 @@
  * list of tokens.
  *
  * Random vocabularies over small and large alphabets, with empty, repeated, long, nested and
- * skipped tokens; every trie must pass tsl__trie_check, find what a naive search finds, and a trie
+ * skipped tokens. Every trie must pass tsl__trie_check and find what a naive search finds. A trie
  * with any one field spoilt must fail the check. Every allocation is made to fail once.
  *
  * SPDX-License-Identifier: Apache-2.0

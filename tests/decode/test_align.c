@@ -333,8 +333,8 @@ static void schema_labels(void) {
   tsl_vocab_release(v);
 }
 
-/* Every label is there in one spelling: escapes where the character cannot stand as itself, the
- * short one where there is one, whatever the other labels have in its place. */
+/* Every label is there in one spelling. A character that cannot stand as itself is escaped, by the
+ * short escape where there is one, whatever the other labels have in its place. */
 static void escaped_labels(void) {
   static const struct {
     const char *schema, *texts;

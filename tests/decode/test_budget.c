@@ -1,6 +1,7 @@
-/* test_budget.c - texts end in time: 500 random schemas × random budgets from the minimum up, the
- * fewest tokens against breadth-first search on small vocabularies (single bytes missing, tokens
- * named), what is said below the minimum, winding down, allocations that fail.
+/* test_budget.c - texts end in time. There are 500 random schemas × random budgets from the minimum
+ * up. The fewest tokens are compared with breadth-first search on small vocabularies (single bytes
+ * missing, tokens named). Also tested: what is said below the minimum, winding down, allocations
+ * that fail.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -352,8 +353,8 @@ static void no_way_out(void) {
 
 /* ---- what masks cost ------------------------------------------------------------------------- */
 
-/* Steps of a first mask at a position where many tokens are allowed and several frames are open:
- * bytes from a position are followed once, not for every token that has them. */
+/* Steps of a first mask at a position where many tokens are allowed and several frames are open.
+ * Bytes from a position are followed once, not for every token that has them. */
 static void steps_of_masks(void) {
   static const struct {
     const char *grammar, *text;

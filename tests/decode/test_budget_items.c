@@ -1,5 +1,5 @@
-/* test_budget_items.c - budgets where items must differ (uniqueItems): every text ends in time, and
- * what a mask allows or denies is judged by trying everything over small vocabularies.
+/* test_budget_items.c - budgets where items must differ (uniqueItems). Every text ends in time.
+ * What a mask allows or denies is judged by trying everything over small vocabularies.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -317,8 +317,8 @@ static void random_texts(void) {
   tsl_vocab_release(v);
 }
 
-/* Where a line break must follow an item, it is part of the way to the end; white space after an
- * item that may be repeated is none of it; and a plan goes on in the same text, whatever its
+/* Where a line break must follow an item, it is part of the way to the end. White space after an
+ * item that may be repeated is no part of the way. A plan goes on in the same text, whatever its
  * pieces. */
 static void white_space(void) {
   static const struct {
@@ -463,8 +463,8 @@ static void items_that_repeat(void) {
   tsl_vocab_release(v);
 }
 
-/* Items that must differ: a lower bound of what is missing does not know of it, and there are very
- * many texts that are as near to the end as the shortest. */
+/* Items that must differ. A lower bound of what is missing does not see that they must. And very
+ * many texts are as near to the end as the shortest. */
 static void items_that_differ(void) {
 #define UNIQUE(items, least) \
   "{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":" #least ",\"items\":" items "}"

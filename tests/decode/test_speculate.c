@@ -1,7 +1,7 @@
-/* test_speculate.c - speculative decoding gives the model's own distribution: all outcomes of small
- * cases by enumeration (with their probabilities, not by drawing), a million draws against direct
- * sampling, chains and trees, with and without a grammar; masks of drafts; drafts that the grammar
- * makes.
+/* test_speculate.c - speculative decoding gives the model's own distribution. All outcomes of small
+ * cases are enumerated with their probabilities, not drawn. A million draws are compared with
+ * direct sampling: chains and trees, with and without a grammar. Also tested: masks of drafts, and
+ * drafts that the grammar makes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,8 +14,8 @@
 
 /* ---- all outcomes ---------------------------------------------------------------------------- */
 
-/* A source of chance that goes through every outcome: each decision is replayed from `choice`, or
- * begun at its first; `probability` is that of the run. */
+/* A source of chance that goes through every outcome. Each decision is replayed from `choice`, or
+ * begins at its first outcome. `probability` is that of the run. */
 #define DECISIONS 64
 typedef struct odometer {
   size_t choice[DECISIONS], options[DECISIONS], at, n;
@@ -502,7 +502,7 @@ static void every_allocation_fails(void) {
 
 /* ---- drafts that the grammar makes ----------------------------------------------------------- */
 
-/* Write a text token by token in a wrong tokenisation up to a byte; then the drafts, after what
+/* Write a text token by token in a wrong tokenisation up to a byte. Then the drafts, after what
  * they retract, spell the canonical tokens of the whole. */
 static void forced_drafts(void) {
   static const char *const texts[] = {
@@ -587,8 +587,9 @@ static void open_ends(void) {
   tsl_vocab_release(v);
 }
 
-/* Nothing is drafted where a token may be accepted by its name, even if it is spelled so; none that
- * was, or that was counted, is replaced by what spells the same. */
+/* Nothing is drafted where a token may be accepted by its name, even if the text spells that token.
+ * A token that was accepted by its name, or that was counted, is not replaced by tokens of the same
+ * spelling. */
 static void named_tokens(void) {
   static const char *const tokens[] = {"a", "b", "<t>", "ab", "c", "<end>"};
   static const struct {

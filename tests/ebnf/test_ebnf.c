@@ -1,5 +1,5 @@
 /* test_ebnf.c - EBNF: tables of grammars and texts, pairs that XGrammar judged, errors with their
- * places, tokens, captures, the report, and grammars that are large or hostile.
+ * places. Also tokens, captures, the report, and grammars that are large or hostile.
  *
  * tests/cases/ebnf/judged.txt was written by bench/peers/peer_xgrammar_ebnf.py, which compares with
  * XGrammar itself.

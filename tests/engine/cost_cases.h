@@ -2,9 +2,10 @@
  * one is followed along.
  *
  * Problem   A cost is guarded only where some grammar and some text cause it.
- * Idea      One case for each part of the engine that saves work: names of objects, patterns with
- *           limits, items that must differ, rules that call themselves, tags of tool calls. Every
- *           text is a complete text of its grammar; a text that is not fails the test.
+ * Idea      There is one case for each part of the engine that saves work. Examples are names of
+ *           objects, patterns with limits, items that must differ, rules that call themselves, and
+ *           tags of tool calls. Every text is a complete text of its grammar; a text that is not
+ *           fails the test.
  * Example   The case "anything" compiles the schema `true` and follows two JSON texts. Its costs
  *           are the block `anything/embedded` in tests/costs.txt.
  * Order     The blocks of tests/costs.txt have the order of this table. A case's place also says

@@ -4,8 +4,8 @@
  * Problem   A hostile text costs far more than its length. To find such texts, one needs a text of
  *           every kind, at any size.
  * Idea      A shape is a function that writes a text of size n into a buffer. Three tables say what
- *           is expected when n doubles: `numbers` cost the same, `lists` cost at most twice as
- *           much, `steep` end with an answer or with a limit's error.
+ *           is expected when n doubles. `numbers` cost the same. `lists` cost at most twice as
+ *           much. `steep` end with an answer or with a limit's error.
  * Example   big_enum at n = 2 writes {"enum":["name0","name1"]}. At n = 20,000 and n = 40,000 the
  *           steps, expressions, states and bytes may double, and no more.
  * Extend    Write a function, and add a row to one of the three tables at the end.

@@ -2,8 +2,8 @@
  * exactly.
  *
  * Problem   Most of the engine is there to be fast: memos, classes, tables, two ways to one result.
- *           Where such a part breaks, masks stay right and the work grows; no test of what is
- *           allowed sees it, and a clock on a shared machine doesn't either.
+ *           Where such a part breaks, masks stay right and the work grows. No test of what is
+ *           allowed sees that, and a clock on a shared machine doesn't either.
  * Idea      Grammars of all kinds are compiled and followed along given texts. All that can be
  *           counted is written into one block for each, beside a hash of every mask. The blocks are
  *           compared with tests/costs.txt, number by number. A change for the better is a
@@ -13,16 +13,16 @@
  *           left out. The groups:
  *             allowed  hash: of all masks, of the bytes that may come next and of the lengths of
  *                      shortest completions. It may change with the grammar or the texts alone
- *             work     exprs: expressions of the compiler
- *                      steps: of the walk along all texts (towards max_steps)
- *                      again: steps of the same by another matcher, which should find all of it
- *                      asked: steps for next bytes, shortest completions and forced bytes at each
+ *             work     - exprs: expressions of the compiler
+ *                      - steps: of the walk along all texts (towards max_steps)
+ *                      - again: steps of the same by another matcher, which should find all of it
+ *                      - asked: steps for next bytes, shortest completions and forced bytes at each
  *                        byte of the texts
- *                      planned: steps for the shortest completions, token by token (tsl_budget),
+ *                      - planned: steps for the shortest completions, token by token (tsl_budget),
  *                        from the middle of each text
- *                      learned: steps of a grammar of the same text compiled after it, which knows
- *                        what the vocabulary's grammars have in common
- *                        (runtime/walk/shared_walks.h); for the other numbers that is off
+ *                      - learned: steps of a grammar of the same text, compiled after the first
+ *                        one. That grammar knows what the vocabulary's grammars have in common
+ *                        (runtime/walk/shared_walks.h). For the other numbers that is off
  *             tables   entries of the tables (runtime/automaton/space.h)
  *                      rows: masks written out for good
  *             vocab    sizes of the tables that are made once for a vocabulary
@@ -38,10 +38,11 @@
  *           `again` is missing: the second matcher took no step, the memos had every walk.
  * Cost      3 seconds: the texts are short, and the vocabularies have some thousand tokens.
  * Held to   Numbers are the same for every compiler, dispatch level, width of pointers and order of
- *           bytes: no bytes of memory are counted, and no arrays that grow (in the compiler that
- *           depends on which argument of a call is computed first). The order of arguments changes
- *           the numbers of expressions too, and with them which derivatives are still remembered
- *           when they are needed again (compiler/expr/deriv.c): `hashed` may differ by a 32nd.
+ *           bytes. So no bytes of memory are counted. Arrays that grow are not counted either:
+ *           which argument of a call is computed first changes them in the compiler. The order of
+ *           arguments changes the numbers of expressions too. The numbers decide which derivatives
+ *           are still remembered when they are needed again (compiler/expr/deriv.c). So `hashed`
+ *           may differ by a 32nd.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,13 +1,13 @@
 /* test_fault_sites.c - every place of the code that asks for memory is refused it once.
  *
- * test_faults.c lets the nth request of the hooks fail. Most places never meet that: an array, a
- * pool, an arena or an index asks the hooks only when it is full, and that is mostly at another
+ * test_faults.c lets the nth request of the hooks fail. Most places never meet that. An array, a
+ * pool, an arena or an index calls the hooks only when it is full, and that is mostly at another
  * place. Here the linker puts wrappers around these four (--wrap, tests/meson.build), so that each
- * request of theirs is one that may be refused; arrays grow by what is needed, no more. A place is
- * known by where the request returns to and by how deep the stack is there. Each case is run once
- * to find the places that no case before it had; then once for each of them, and what must hold is
- * what test_faults.c says: NO_MEMORY or nothing noticed, called again the same masks and errors as
- * in the first run, and nothing is left.
+ * of their requests may be refused. Arrays grow by what is needed, no more. A place is known by
+ * where the request returns to and by how deep the stack is there. Each case is run once to find
+ * the places that no case before it had. Then the case is run once for each of these places. What
+ * must hold is what test_faults.c says. The call returns NO_MEMORY, or notices nothing. Called
+ * again it gives the same masks and errors as in the first run. Nothing is left.
  *
  * The cases are those of tests/cases/schema and of the corpora in fuzz/corpus.
  *

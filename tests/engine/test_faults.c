@@ -214,8 +214,8 @@ static void compile_and_generate(void) {
   printf("  %lu allocations made to fail\n", failures);
 }
 
-/* A vocabulary with many tokens that pass from one item into the next: a mask that could not be
- * written out meanwhile has none of those that lead nowhere. */
+/* A vocabulary with many tokens that pass from one item into the next. A mask that could not be
+ * written out meanwhile has no token that leads nowhere. */
 static void items_that_differ(void) {
   static const char schema[] = "{\"type\":\"array\",\"uniqueItems\":true}", text[] = "[null";
   uint32_t want[512] = {0};

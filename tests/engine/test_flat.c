@@ -1,12 +1,12 @@
 /* test_flat.c - nothing of a grammar stays when it is gone.
  *
- * All memory of the library goes through the host's hooks, so that it can be counted: grammars are
+ * All memory of the library goes through the host's hooks, so that it can be counted. Grammars are
  * compiled, followed by random draws and dropped, over and over, on one vocabulary. From the second
- * round on the bytes that live between two grammars must be the same, to the byte, but for masks of
- * the vocabulary's own that are written out once many have requested them: it says what they take,
- * and that is bounded. What a vocabulary says that it holds is what the hooks count, to a
- * hundredth; a grammar says no more than that, and some KB less at most: what its front end keeps
- * is not counted.
+ * round on, the bytes that live between two grammars must be the same, to the byte. The
+ * vocabulary's own masks are an exception: they are written out once many have requested them. The
+ * vocabulary says how much memory they take, and that is bounded. What a vocabulary says that it
+ * holds is what the hooks count, to a hundredth. A grammar says no more than what the hooks count,
+ * and at most some KB less, because what its front end keeps is not counted.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -3,10 +3,10 @@
  *
  * Each shape is compiled at sizes n and 2n, and the first masks are requested. The measure is what
  * the grammar's tables hold (expressions, states, visits of trie nodes, bytes) and the steps that
- * compiling took, which are the same on every machine. Doubling a shape may at most double it (and
- * a bit); shapes that are only numbers may not grow at all. Where a limit is reached instead, it
- * must be a limit's error. docs/limits.md has the table. Deadlines are the one thing that is timed:
- * in processor time, which other work on the machine does not lengthen, with room for sanitizers.
+ * compiling took. Both are the same on every machine. Doubling a shape may at most double it (and a
+ * bit); shapes that are only numbers may not grow at all. Where a limit is reached instead, it must
+ * be a limit's error. docs/limits.md has the table. Deadlines are the one thing that is timed: in
+ * processor time, which other work on the machine does not lengthen, with room for sanitizers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -235,8 +235,8 @@ static void deep(void) {
     }
 }
 
-/* Groups that may be repeated, of letters that may: where one ends and the next begins is not
- * known, and of all ways those are followed that leave most to come. */
+/* Groups that may be repeated, of letters that may be repeated. Where one ends and the next begins
+ * is not known. Of all ways, those are followed that leave most to come. */
 static void loops_in_loops(void) {
   static const char *const patterns[] = {
       "([a-z]{1,63} ?)+",

@@ -2,10 +2,10 @@
  * vocabularies and generations.
  *
  * Random rules are built from expressions directly, so that every feature of the automaton meets
- * every other: calls, tail calls, nullable rules, ambiguity, registers, JSON strings, string sets,
- * differences, named tokens. At every step of a random generation: the masks are equal, an allowed
- * token is accepted, a token that is not allowed is rejected, and the text can be finished in as
- * many bytes as the shortest completion says.
+ * every other. The features are calls, tail calls, nullable rules, ambiguity, registers, JSON
+ * strings, string sets, differences and named tokens. At every step of a random generation the
+ * masks are equal. An allowed token is accepted, a token that is not allowed is rejected. The text
+ * can be finished in as many bytes as the shortest completion says.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

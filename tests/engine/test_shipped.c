@@ -1,10 +1,10 @@
 /* test_shipped.c - every schema and grammar that is shipped: the engine's masks against the
  * oracle's, and no dead end.
  *
- * On the embedded vocabulary, and on a real one (Llama-3.1's, fetched; skipped with the reason if
- * it is not there), random generations are followed; at every step the masks are equal, the token
- * drawn is accepted, and after the last step the text is led to its end by the byte after which the
- * shortest completion is shortest.
+ * Random generations are followed on the embedded vocabulary, and on a real one: Llama-3.1's,
+ * fetched, or skipped with the reason if it is not there. At every step the masks are equal and the
+ * drawn token is accepted. After the last step the text is led to its end, by the byte after which
+ * the shortest completion is shortest.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -2,12 +2,12 @@
  *
  * Each file in schemas/grammars/ has a file in tests/texts/ of the same name, with at least three
  * valid and three invalid texts. A line `== valid: title` or `== invalid: title` begins a text,
- * which ends before the next such line; the line break before it is not part of the text.
+ * which ends before the next such line. The line break before that line is not part of the text.
  *
- * By bytes: valid texts are accepted to their end and complete there, invalid ones are not. By
- * tokens of the embedded vocabulary: each token of a valid text is in the mask, and at some
- * positions the whole mask is the oracle's. tests/engine/test_shipped.c follows random texts of the
- * same grammars.
+ * By bytes: valid texts are accepted to their end and complete there, invalid ones are not. The
+ * texts are read as tokens of the embedded vocabulary. Each token of a valid text is in the mask,
+ * and at some positions the whole mask is the oracle's. tests/engine/test_shipped.c follows random
+ * texts of the same grammars.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

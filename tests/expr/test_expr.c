@@ -578,8 +578,8 @@ static void failure(void) {
   CHECK(falls_along(tsl__expr_json_string(x, dots), "ab") == 0 && falls_along(without, "{C") == 0);
 }
 
-/* Along all that e leads to within some bytes: no byte leads anywhere that is not live, and none
- * elsewhere than the one before it that is no edge. Returns how many bytes are live in vain. */
+/* Goes along all that e leads to within some bytes. Only a live byte leads anywhere. A byte that is
+ * no edge leads to the same place as the byte before. Returns how many bytes are live in vain. */
 static uint32_t read_along(tsl__expr e, unsigned depth) {
   tsl__reads r;
   tsl__expr before = TSL__NONE;

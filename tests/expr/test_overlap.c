@@ -1,5 +1,6 @@
-/* test_overlap.c - counted loops that a text can stand in twice (compiler/expr/overlap.c): which
- * are found, what their masks cost in counted steps, and every token of some masks by itself.
+/* test_overlap.c - counted loops that a text can stand in twice (compiler/expr/overlap.c). Tested
+ * are which of them are found, what their masks cost in counted steps, and every token of some
+ * masks by itself.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,12 +1,12 @@
 /* test_regex_format.c - texts of the format regex: masks, and what the tables of one grammar come
  * to.
  *
- *   masks   a vocabulary of long tokens out of the pieces of patterns (classes, ranges, groups,
- *           names, counts, escapes, characters of all lengths); along random texts each mask must
+ *   masks   a vocabulary of long tokens out of the pieces of patterns: classes, ranges, groups,
+ *           names, counts, escapes, characters of all lengths. Along random texts each mask must
  *           allow just the tokens that can be accepted one by one
- *   memory  many texts of one grammar, with many groups and classes, each brought to its end: what
- *           a class may go on with must not be looked into for each group that may be open, nor
- *           what else might end a pattern within an escape
+ *   memory  many texts of one grammar, with many groups and classes, each brought to its end. Two
+ *           answers must not be worked out anew for each group that may be open. One is how a class
+ *           may go on. The other is what else might end a pattern within an escape
  *
  * SPDX-License-Identifier: Apache-2.0
  */

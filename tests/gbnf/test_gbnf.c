@@ -1,8 +1,8 @@
 /* test_gbnf.c - GBNF: tables of grammars and texts, random grammars against a naive oracle, limits.
  *
- * The oracle takes a grammar as it was parsed and works out, by the definition and a least fixed
- * point, every text of up to ORACLE_LENGTH letters that each rule matches: sets of texts as bits,
- * no derivatives, no left recursion removal.
+ * The oracle takes a grammar as it was parsed. By the definition and a least fixed point it works
+ * out every text of up to ORACLE_LENGTH letters that each rule matches. It has sets of texts as
+ * bits, no derivatives, and no removal of left recursion.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,10 +1,10 @@
 /* test_store.c - a folder of artifacts that processes share: one compile, equal masks, and nobody
  * waits for the dead.
  *
- * Processes are forked from this one. Each asks the same folder for the same grammar and prints
- * what became of it and a hash of its masks along a fixed text through a pipe. Writers are killed
- * at every byte of a write (the size of a file is limited in the child), and while they hold the
- * lock.
+ * Processes are forked from this one. Each takes the same grammar from the same folder. It prints
+ * through a pipe what became of the grammar, and a hash of its masks along a fixed text. Writers
+ * are killed at every byte of a write (the size of a file is limited in the child), and while they
+ * hold the lock.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -349,8 +349,8 @@ static void source_in_time(void) {
   CHECK(files(".draft", NULL, 0) == 0);
 }
 
-/* A pattern whose compile takes a tenth of a millisecond, and its states and walks three seconds to
- * be listed: many times the 40 ms below. */
+/* A pattern that compiles in a tenth of a millisecond. To list its states and walks takes three
+ * seconds: many times the 40 ms below. */
 static size_t lengthy(char *pattern) {
   size_t n = 0;
   for (int last = 'c'; last < 'w'; last++)

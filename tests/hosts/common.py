@@ -118,8 +118,9 @@ def venv(name):
 
 @contextlib.contextmanager
 def kept_objects():
-    """Variables with which pip builds this tree in build/hosts/objects, for one caller at a time:
-    the library is compiled once for all that are built there, only the module anew for each Python.
+    """Variables with which pip builds this tree in build/hosts/objects, for one caller at a time.
+    The library is compiled once for all that are built there. Only the module is compiled anew for
+    each Python.
     """
     folder = BUILD / "hosts" / "objects"
     with one_at_a_time("objects"):

@@ -2,12 +2,12 @@
 """llama.cpp: Turnstile as a sampler (bindings/llama.cpp), against the llama.cpp that PyPI's
 llama-cpp-python carries.
 
-Builds its CPU library once into build/llama.cpp-lib (three minutes of one core, kept there), makes
-a tiny random model with a real vocabulary (Llama 3), and runs tests/hosts/llama.c: vocabularies,
-the sampler's interface, chat completions under JSON Schemas, and the same grammars in llama.cpp's
-own engine; then chat completions through llama-cpp-python and turnstile.llama_cpp, and llama.cpp's
-own integration of llguidance, as it is, over bindings/compat/llguidance. What was generated is
-judged by PyPI's jsonschema.
+Builds its CPU library once into build/llama.cpp-lib (three minutes of one core, kept there). Makes
+a tiny random model with a real vocabulary (Llama 3). Runs tests/hosts/llama.c: vocabularies, the
+sampler's interface, chat completions under JSON Schemas, and the same grammars in llama.cpp's own
+engine. Runs chat completions through llama-cpp-python and turnstile.llama_cpp. Runs llama.cpp's own
+integration of llguidance, as it is, over bindings/compat/llguidance. What was generated is judged
+by PyPI's jsonschema.
 
     python tests/hosts/host_llama.py     (./dev test hosts runs it; needs ./dev fetch llama)
 
@@ -431,7 +431,7 @@ def chat_in_python(counts, python, model, folder):
 
 
 def try_patch(counts):
-    """The patch that makes Turnstile the grammar engine of llama.cpp's programs: it has at most 40
+    """The patch that makes Turnstile the grammar engine of llama.cpp's programs. It has at most 40
     lines, applies to these sources, and what it changes compiles.
     """
     patch = common.ROOT / "bindings" / "llama.cpp" / "server.patch"

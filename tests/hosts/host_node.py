@@ -39,7 +39,7 @@ def schema():
 
 def run_readme():
     """The README's generation, with the package where npm would put it and a model that draws at
-    random; what it writes must be an integer in "n".
+    random. What it writes must be an integer in "n".
     """
     script = doc_blocks.of_host("bindings/node/README.md", "node", "js")
     script = script.replace(

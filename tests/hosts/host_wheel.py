@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The wheel: `pip wheel .` with the oldest CPython from 3.9 on that is here, and
-the tests of tests/package/ (TESTS) on that wheel, installed by pip into an empty environment of
-every CPython that is here (one for each version; Debian 12 has 3.11 alone, pyenv's are found too).
+"""The wheel: `pip wheel .` with the oldest CPython from 3.9 on that is here. The tests of
+tests/package/ (TESTS) run on that wheel. pip installs the wheel into an empty environment of every
+CPython that is here, one for each version. Debian 12 has 3.11 alone; pyenv's are found too.
 
     python tests/hosts/host_wheel.py     (./dev test hosts runs it)
 

@@ -12,9 +12,9 @@
  *         time NAME WHO MEDIAN MEAN
  *             of apply and accept together, in ns per token
  *         masks NAME PLACES DIFFERENCES ODD
- *             the GBNF grammar in both: tokens about which they differ; times that they differ
- *             about control tokens (for the text of their names), bytes that are not UTF-8 and NUL,
- *             which are not counted as differences
+ *             the GBNF grammar in both: tokens about which they differ. Three kinds are counted
+ *             apart, in ODD: control tokens (for the text of their names), bytes that are not
+ *             UTF-8, and NUL
  *
  * The last line is "N passed, N failed, N skipped".
  *
@@ -55,8 +55,9 @@ static char *slurp(const char *path) {
 
 /* ---- vocabularies ---------------------------------------------------------------------------- */
 
-/* llama.cpp spells what a converter filled up with, and has a form of its own for tokens of a
- * byte-level model that are not written in the alphabet of bytes (Command R has some). */
+/* llama.cpp spells the tokens with which a converter filled up. Some tokens of a byte-level model
+ * are not written in the alphabet of bytes (Command R has such). llama.cpp has a form of its own
+ * for these. */
 static bool is_known(const uint8_t *bytes, size_t n) {
   return (n > 5 && !memcmp(bytes, "[PAD", 4)) || (n > 9 && !memcmp(bytes, "[UNK_BYTE", 9));
 }

@@ -2,8 +2,9 @@
 in it. The scripts host_*.py call it.
 
 build/hosts/python is a virtual environment with the packages of scripts/hosts/python.lock (845 MB
-to download, 2.4 GB unpacked; CPython 3.11, x86-64 Linux), which pip checks against their hashes and
-which are kept, and with this tree, built and installed as `pip install .` does.
+to download, 2.4 GB unpacked; CPython 3.11, x86-64 Linux). pip checks the packages against their
+hashes, and they are kept. The environment also has this tree, built and installed as `pip install
+.` does.
 
 PyPI's torch for Linux is linked against CUDA's libraries, several gigabytes that nothing here uses.
 In their place stand libraries of the same names, compiled here, whose functions all say "no device"

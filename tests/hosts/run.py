@@ -3,11 +3,11 @@
 host_NAME.py being the script. --prepare: only make the environments of Python.
 
 Each prints a line that says which version of the host was there, what was exercised and how many
-tokens were generated, and closes with "N passed, N failed, N skipped". So does this. ./dev test
+tokens were generated. The last line is "N passed, N failed, N skipped". So does this. ./dev test
 hosts has built and fetched what they need.
 
-Three run at a time, since most of what they do is one processor's work, or waits for the network;
-what they share is made by the first (common.one_at_a_time). What a host prints comes when it is
+Three run at a time, since most of what they do is one processor's work, or waits for the network.
+The first one makes what they share (common.one_at_a_time). What a host prints comes when it is
 done. With --page the test of the pages in a browser, which is as slow and as idle, runs among them.
 
 SPDX-License-Identifier: Apache-2.0

@@ -3,7 +3,7 @@
 
     tiny_gguf.py VOCABULARY.gguf OUT.gguf
 
-Needs PyPI `gguf`. The model is a Llama of 2 layers and width 64 in float16; its texts make no
+Needs PyPI `gguf`. The model is a Llama of 2 layers and width 64 in float16. Its texts make no
 sense, but every code path is that of a real model.
 
 SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,5 @@
-/* earley.h - what a grammar of bytes and tokens takes, by the definition: Earley's algorithm over a
- * text's tokens, each of which is read byte by byte, or accepted by its name.
+/* earley.h - what a grammar of bytes and tokens takes, by the definition. It is Earley's algorithm
+ * over a text's tokens, each of which is read byte by byte, or accepted by its name.
  *
  * It is made of productions and shares nothing with the library but the vocabulary. A set of items
  * stands for each place between tokens, and one for each byte within a token that was read.

@@ -2,7 +2,7 @@
  *
  * Problem   The judge of the compiler must not share a mistake with it, so it reads JSON itself.
  * Idea      One pass over the text, by recursive descent to at most 60 levels. Values and decoded
- *           text go into two arrays of the document, which never grow: where they are full the
+ *           text go into two arrays of the document, which never grow. Where they are full the
  *           document says so, and the judge gives no verdict.
  * Example   [1,"a"]: value 0 is an array, and its `first` is value 1, the number "1", whose `next`
  *           is value 2, the string "a".

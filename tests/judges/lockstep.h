@@ -1,5 +1,5 @@
-/* lockstep.h - a matcher and the naive oracle driven through the same calls by a string of
- * commands; whatever they do not agree on is a finding.
+/* lockstep.h - a string of commands drives a matcher and the naive oracle through the same calls.
+ * Whatever the two do not agree on is a finding.
  *
  * Input     kind (1 byte), grammar text, NUL, commands. kind & 3: 0, 1 JSON Schema; 2 regex; 3
  *           GBNF; the other bits are options (see compile_input).
@@ -23,9 +23,9 @@
  *           engine may allow less; each thing less repeats something (tests/judges/repeats.h), or
  *           no way on is found that does not.
  * Table     Where the last byte is odd, the trie is read along the table of runtime/walk/linear.h
- *           wherever it can be: else only vocabularies larger than these have that.
- * Properties  besides agreement: an allowed token exists wherever the text is not complete (no dead
- *             end); calls that fail change nothing; nothing is in a table twice
+ *           wherever it can be. Without that, only vocabularies larger than these have that table.
+ * Properties  besides agreement. An allowed token exists wherever the text is not complete (no dead
+ *             end). Calls that fail change nothing. Nothing is in a table twice
  *             (tests/judges/tables.h).
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -2,11 +2,11 @@
  * its own numbers, PCRE2 for patterns.
  *
  * Draft 2020-12, every assertion and applicator of it, `$ref` within the document. Too simple to be
- * wrong: it walks schema and instance together, compares pair by pair, and says nothing
- * (NO_VERDICT) where it would have to guess: other drafts, `format`, `$id`, `$anchor`,
- * `$dynamicRef`, patterns that ECMA-262 and PCRE2 may read differently, malformed schemas, sizes
- * past its arrays. An instance is JSON by RFC 8259 in strict UTF-8. As the engine's default is,
- * an object with a repeated name is not valid.
+ * wrong: it walks schema and instance together, and compares pair by pair. Where it would have to
+ * guess it gives no verdict (NO_VERDICT). Such places are other drafts, `format`, `$id`, `$anchor`,
+ * `$dynamicRef`, malformed schemas, and sizes past its arrays. Patterns that ECMA-262 and PCRE2 may
+ * read differently are such places, too. An instance is JSON by RFC 8259 in strict UTF-8. As the
+ * engine's default is, an object with a repeated name is not valid.
  *
  * Tested by tests/engine/test_validator.c, against the JSON Schema Test Suite where that is
  * fetched.

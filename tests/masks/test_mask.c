@@ -1,9 +1,9 @@
 /* test_mask.c - masks as shared bitsets and a few tokens more or less: random unions, removals and
  * marks against plain sets of tokens.
  *
- * Also checked: the lists are sorted unless they were joined, `minus` names what a base has and the
- * mask does not (or what a joined one lists, too), and no mask has more patches than it may; a
- * grammar's rows and lent masks are tests/masks/test_borrow.c.
+ * Also checked: the lists are sorted unless they were joined, and no mask has more patches than it
+ * may. `minus` names what a base has and the mask does not, or what a joined mask lists, too.
+ * tests/masks/test_borrow.c tests a grammar's rows and lent masks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

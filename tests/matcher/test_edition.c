@@ -1,9 +1,9 @@
 /* test_edition.c - texts cannot use up a grammar by its expressions: it is compiled again, and
  * nobody sees more of that than memory that stays.
  *
- *   kinds       each kind of grammar whose expressions texts make grow: masks, their numbers and
+ *   kinds       each kind of grammar whose expressions texts make grow. Masks, their numbers and
  *               answers are those of the same grammar that is never compiled again, through forks,
- *               rollbacks and texts of bytes; memory stays
+ *               rollbacks and texts of bytes. Memory does not grow
  *   in flight   a text that began before goes on after several editions, with its history, its
  *               quota and its budget
  *   parsers     answers that are read use up no grammar, and a parser goes on after a reset

@@ -1,8 +1,8 @@
 /* test_generation.c - tables that are evicted change nothing but the memory.
  *
  *   equal       grammars whose tables are evicted every few tokens, beside the same ones whose
- *               tables never are: masks, numbers of masks, answers and rejections are equal,
- *               through forks, rollbacks, resets and texts of bytes; now and then each token is
+ *               tables never are. Masks, numbers of masks, answers and rejections are equal,
+ *               through forks, rollbacks, resets and texts of bytes. Now and then each token is
  *               tried
  *   oracle      the same beside the naive matcher
  *   threads     three threads on one grammar see what each of them sees alone

@@ -1,4 +1,4 @@
-/* test_mask_table.c - masks on a device: a mirror that copies only what the table says always has
+/* test_mask_table.c - masks on a device. A mirror copies only what the table says. It always has
  * the matcher's own mask in the row that the table names.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -23,8 +23,8 @@ static const char *schemas[] = {"{\"type\": \"object\", \"properties\": {\"a\": 
                                 "{\"enum\": [\"aa\", \"ab\", 17, 18.5, null]}"};
 
 /* Six sequences of three grammars through a mirror of so many rows. Now and then a grammar goes and
- * another one comes, mostly to the same addresses and with the same numbers for other masks; one is
- * of another vocabulary as wide as the first, whose tables count anew. */
+ * another one comes, mostly to the same addresses and with the same numbers for other masks. One
+ * grammar is of another vocabulary as wide as the first, whose tables count anew. */
 static void mirror_of(uint32_t row_count) {
   tsl_vocab *v = NULL, *other = NULL;
   tsl_mask_table *t = NULL;

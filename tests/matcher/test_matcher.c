@@ -184,7 +184,7 @@ static void ends(void) {
   tsl_vocab_release(v);
 }
 
-/* How many frames may end within one token: a token of so many brackets, each of which ends two
+/* How many frames may end within one token. The token has so many brackets, each of which ends two
  * frames, in a text that has more of them open. */
 static bool closes(uint32_t brackets) {
   struct text token = {0}, open = {0};
@@ -341,8 +341,8 @@ static void deep_texts(void) {
   tsl_vocab_release(v);
 }
 
-/* The step budget of a long text is for 4,096 bytes of it, which take a step each here and a few
- * more: where the frame may be over after each, and where it goes on. */
+/* The step budget of a long text is for 4,096 bytes of it. Here each byte takes a step and a few
+ * more. There are two cases: the frame may be over after each byte, or goes on. */
 static void steps_of_texts(void) {
   static char text[3 * 4096];
   static const char *const grammars[] = {"root ::= \"a\"*", "root ::= \"a\"* \"b\""};
@@ -366,8 +366,8 @@ static void steps_of_texts(void) {
   tsl_vocab_release(v);
 }
 
-/* A state's transitions as they are put in: neighbours that lead to the same place are one, what is
- * live and what leads back is noted, too much is refused. */
+/* A state's transitions as they are put in. Neighbours that lead to the same place become one. What
+ * is live and what leads back is noted. Too many are refused. */
 static void states(void) {
   static tsl__edge edges[UINT16_MAX + 1u];
   static tsl__token_edge tokens[UINT16_MAX + 1u];
@@ -414,8 +414,8 @@ static void states(void) {
   tsl_vocab_release(v);
 }
 
-/* The fewest bytes after a text, of a grammar that was read after each byte before it and of
- * one that is new: long ways are remembered with what is left from each place. */
+/* The fewest bytes after a text, of a grammar that gave them after each byte before, and of a new
+ * one. Long ways are remembered with what is left from each place. */
 static void shortest_on_long_ways(void) {
   static const char *const schemas[] = {
       "{\"type\":\"string\",\"minLength\":60,\"pattern\":\"^([a-z]+ )*$\"}",
@@ -465,8 +465,8 @@ static void shortest_on_long_ways(void) {
   tsl_vocab_release(v);
 }
 
-/* What calls lead to is looked for again and again where they call one another without reading:
- * that is work, too, and ends with the steps that there are. */
+/* Where calls call one another without reading, what they lead to is looked for again and again.
+ * That is work, too, and ends with the steps that there are. */
 static void calls_are_steps(void) {
   static const char grammar[] =
       "root ::= a b c d e\na ::= (b c d e)* \"x\"?\nb ::= (a c d e)* \"y\"?\nc ::= (d a b e)* "

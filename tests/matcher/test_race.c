@@ -1,11 +1,11 @@
 /* test_race.c - 64 threads on one grammar see what one thread sees.
  *
  * Every thread goes through generations of its own (mask, borrow, validate, accept, fork, roll
- * back) on a grammar that all share and whose tables grow under them; the hash of all masks must be
- * that of the same generations made alone, on a grammar of their own. Some threads compile over the
- * same vocabulary meanwhile, from the moment at which its shared layer is not made yet. Then what
- * threads make once for all, and one file that two of them write. Built with -Db_sanitize=thread
- * (./dev test race) any race ends the process.
+ * back). The grammar is shared by all threads, and its tables grow under them. The hash of all
+ * masks must be that of the same generations made alone, on a grammar of their own. Some threads
+ * compile over the same vocabulary meanwhile, from the moment at which its shared layer is not made
+ * yet. Then what threads make once for all, and one file that two of them write. Built with
+ * -Db_sanitize=thread (./dev test race) any race ends the process.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,7 @@
 /* test_number.c - exact decimals, constraints on numbers, and the expressions of number sets.
  *
- * Oracles: tests/cases/number/arithmetic.txt (worked out with rational numbers); small grids
- * counted one by one; and for expressions the direct way: read the text as a decimal and ask
+ * Oracles: tests/cases/number/arithmetic.txt (worked out with rational numbers), and small grids
+ * counted one by one. For expressions the oracle reads the text as a decimal and calls
  * tsl__number_admits. Dead ends: from every state reached, following the shortest completion must
  * end after exactly as many bytes as promised.
  *

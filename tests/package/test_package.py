@@ -556,7 +556,7 @@ def test_life():
 
 
 def test_overhead():
-    """What mask and accept cost over the library's calls is far below 0.5 us: together, in Python,
+    """What mask and accept cost over the library's calls is far below 0.5 us. Together, in Python,
     they take less than that and the copy of a mask.
     """
     g = T.Grammar.regex(vocab, "[a-z]*")

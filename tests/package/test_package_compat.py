@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The stand-ins for XGrammar and llguidance, where no host and no torch is: grammars without a
-vocabulary, what is stored, captures, options of schemas, and the names that stand_in() gives.
-tests/hosts/python/test_stand_in.py has the rest.
+"""The stand-ins for XGrammar and llguidance, where no host and no torch is. Tested are grammars
+without a vocabulary, what is stored, captures, options of schemas, and the names that stand_in()
+gives. tests/hosts/python/test_stand_in.py has the rest.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The Python package against programs that are wrong or that mean harm: sizes that overflow,
-numbers that do not fit, arguments that run code, forks, cycles.
+"""The Python package against programs that are wrong or that mean harm. They bring sizes that
+overflow, numbers that do not fit, arguments that run code, forks, and cycles.
 
 SPDX-License-Identifier: Apache-2.0
 """

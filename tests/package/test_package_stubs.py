@@ -91,8 +91,8 @@ def parameters(node):
 
 
 def test_stubs_of_modules():
-    """Every module has a stub, or types in its text; those of hosts, which cannot be imported here,
-    have the names and parameters of the text.
+    """Every module has a stub, or types in its text. Modules of hosts cannot be imported here;
+    their stubs have the names and parameters of the text.
     """
     folder = PACKAGE / "turnstile"
     modules = sorted(path for path in folder.rglob("*.py") if path.stem != "__init__")

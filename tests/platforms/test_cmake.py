@@ -2,13 +2,14 @@
 """Turnstile in projects that use CMake.
 
   lists    CMakeLists.txt compiles the sources of meson's lists, no more and no fewer
-  package  configured and installed by CMake, `find_package(Turnstile CONFIG)` finds it; a C program
-           and the C++17 wrapper are built against it and run; the same where meson installed it
+  package  `find_package(Turnstile CONFIG)` finds what CMake configured and installed. A C program
+           and the C++17 wrapper are built against it and run. The same holds where meson installed
+           it
   wrapper  include/turnstile.hpp compiles without exceptions and RTTI, and does what it says
   vendor   a folder without sources, as TURNSTILE_VENDOR, is an error that says what to do
 
 To save the time of a second compilation, the library of the build folder is put where CMake's would
-stand: CMake's own build is run by ./dev test platforms (scripts/platforms.py).
+stand. ./dev test platforms runs CMake's own build (scripts/platforms.py).
 
 SPDX-License-Identifier: Apache-2.0
 """

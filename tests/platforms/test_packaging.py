@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What packages are made of, as far as a second shows.
 
-  manual    scripts/man.py makes a page for each command out of the tool's help: each option of the
-            help is in its page, and the same tool gives the same bytes
+  manual    scripts/man.py makes a page for each command out of the tool's help. Each option of the
+            help is in its page. The same tool gives the same bytes
   wheel     the writer of wheels records a hash of each file, and gives the same bytes twice; the
             description names the extras of pyproject.toml
   versions  the files of packaging/ name the version of meson.build

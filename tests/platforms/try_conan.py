@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The conan recipe of packaging/conan: a package is made in a cache of its own, with all remotes
-off, and a project takes it by CMake.
+"""The conan recipe of packaging/conan. A package is made in a cache of its own, with all remotes
+off. A project takes the package by CMake.
 
   create   conan makes the package out of this tree and the sources of build/amalgamation/vendor
   use      a project that requires it finds Turnstile::turnstile, and its program prints what the

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The package for Java: the jar of scripts/bundle.py, with the library inside, without
-optimisation; and the tests of bindings/java, which see the jar and JNA alone.
+optimisation. The tests of bindings/java see the jar and JNA alone.
 
   jar    javac has no warning; the jar holds the classes and the library, and is the same twice
   tests  each test passes, with the library that JNA takes out of the jar

@@ -7,7 +7,7 @@
            masks
   types    TypeScript accepts a program over the package and refuses a wrong one
   bundle   esbuild, vite and webpack build a page with the module that has the WebAssembly inside,
-           and Node runs the result; vite and webpack build one with turnstile.wasm beside it
+           and Node runs the result. vite and webpack build one with turnstile.wasm beside it
   browser  Chromium opens the pages of vite and webpack, where it is installed
 
 The bundlers are those of tests/platforms/npm/package-lock.json (npm checks the hashes), installed

@@ -4,8 +4,8 @@
     try_workflows.py [--all]
 
   lint      actionlint finds nothing in a workflow, and something in one that is wrong
-  commands  each shell step is one that bash can read; one that begins with ./dev names a command
-            of ./dev's help and a file of the tree where it names one
+  commands  each shell step is one that bash can read. One that begins with ./dev names a command of
+            ./dev's help. Where it names a file, the tree has that file
   steps     those of QUICK are run in a copy of the tree that has nothing but the files of git;
             --all runs those of LONG too. What is not run is named, with the reason
 

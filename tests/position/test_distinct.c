@@ -1,9 +1,9 @@
 /* test_distinct.c - what must not be repeated: against enumeration, token by token, and in every
  * spelling.
  *
- *   enumerated  small languages: all their texts are listed by a naive recursion; after each prefix
- *               of each text exactly those bytes may come next that some text goes on with, and the
- *               text may end exactly where one does
+ *   enumerated  small languages, whose texts a naive recursion lists. After each prefix of each
+ *               text exactly those bytes may come next with which some text goes on. The text may
+ *               end exactly where one does
  *   masks       random walks under masks: a bit is set exactly if a fork accepts the token; every
  *               walk ends; no two items are equal (tsl__json_equal)
  *   spellings   random values, written twice in random spellings: never both; written beside

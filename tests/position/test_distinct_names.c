@@ -130,8 +130,8 @@ static void test_few_names(void) {
   tsl_grammar_release(g);
 }
 
-/* Of two names that there are one is used: an escape must not begin to spell it again, whatever its
- * length in UTF-8, where nothing else can come of it. */
+/* There are two names, and one of them is used. An escape must not begin to spell that one again if
+ * nothing else can come of the escape, whatever the length in UTF-8. */
 static void test_escaped_names(void) {
   static const struct {
     const char *first, *second, *escape; /* what both begin with, escaped */

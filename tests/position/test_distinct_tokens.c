@@ -98,7 +98,7 @@ static void test_pieces(void) {
   vocab = embedded;
 }
 
-/* Tokens in which whole items are spelled: whether they repeat one, depends on the text; so each
+/* Tokens in which whole items are spelled. Whether they repeat one, depends on the text. So each
  * mask is looked at after those of other texts. */
 static void test_items_in_tokens(void) {
   static const char *const tokens[] = {"\",\"",
@@ -219,8 +219,8 @@ static void test_different_strings(void) {
   tsl_grammar_release(g);
 }
 
-/* What is spelled by two escapes, and could become a repetition until the last digit: byte by byte,
- * each of which is among those that may come. */
+/* What is spelled by two escapes, and could become a repetition until the last digit. Byte by byte,
+ * each is among those that may come. */
 static void test_pairs(void) {
   static const struct {
     const char *schema, *text;
@@ -248,7 +248,7 @@ static void test_pairs(void) {
   }
 }
 
-/* A long loop of a single byte has no more texts than it is long: once all from some length on are
+/* A long loop of a single byte has no more texts than it is long. Once all from some length on are
  * used, that length is a dead end. */
 static void test_single_file(void) {
   tsl_grammar *g = compile("{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"type\":"

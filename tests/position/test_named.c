@@ -376,8 +376,8 @@ static void in_tags(void) {
 
 /* ---- budgets --------------------------------------------------------------------------------- */
 
-/* All texts under a budget come to their end, where a token leads to more by its name than by its
- * bytes; from the grammar, and from its file. */
+/* All texts under a budget come to their end where a token leads to more by its name than by its
+ * bytes. That holds of the grammar, and of its file. */
 static void write_within(tsl_grammar *g, unsigned most, const char *what) {
   tsl_budget *b = NULL;
   uint32_t mask[WORDS];

@@ -2,13 +2,14 @@
  * items, against a naive oracle, token by token.
  *
  * The oracle is the same schema without memory (uniqueItems left out, names may come again) and a
- * look at the text from its beginning (repeats.h). A token may come if the grammar without memory
- * takes it, the text does not repeat anything then, and there is a way on to the end. So:
+ * look at the text from its beginning (repeats.h). A token may come if three conditions hold. The
+ * grammar without memory takes the token, the text does not repeat anything then, and there is a
+ * way on to the end. So:
  *   - what the engine allows, the grammar without memory allows, and the text repeats nothing;
  *   - of what it denies past that, a search over bytes finds no way to the end without a
  *     repetition.
- * Tokens span items and members (`1,1`, `","a`, `"a":1,"a":1`), strings have escapes, matchers are
- * forked and rolled back on the way, and every walk ends in a text that the search finds and the
+ * Tokens span items and members (`1,1`, `","a`, `"a":1,"a":1`), strings have escapes, and matchers
+ * are forked and rolled back on the way. Every walk ends in a text that the search finds and the
  * engine takes.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -1,9 +1,9 @@
 /* test_tails.c - unions of what lies below frames that land on one another (tails.c).
  *
  * The grammars are unions of n branches that begin alike, so that n frames stand side by side until
- * what differs is read. The oracle is the branches themselves: after each token the mask of the
- * union must be all that the masks of the branches have that took the text so far. Each call has a
- * number of steps that grows with n; two by two, the unions took its square.
+ * what differs is read. The oracle is the branches themselves. After each token, look at the
+ * branches that took the text so far. The mask of the union must be the union of their masks. Each
+ * call has a number of steps that grows with n; two by two, the unions took its square.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@ static tsl_vocab *vocab;
 static char text[1u << 18];
 static size_t text_n;
 
-/* A union: what stands before its branches, between two, and after the last; a branch, by number; a
+/* A union: what stands before its branches, between two, and after the last. A branch, by number. A
  * text of branch 7 and one of none. */
 struct shape {
   const char *name;

@@ -1,6 +1,6 @@
-"""Random schemas of every draft from 4 on, with the keywords, references, formats, patterns and
-numbers that tests/programs/test_schema_fuzz.py leaves out, and texts of instances in any spelling.
-Used by tests/programs/differential.py.
+"""Random schemas of every draft from 4 on, and texts of instances in any spelling. The schemas have
+the keywords, references, formats, patterns and numbers that tests/programs/test_schema_fuzz.py
+leaves out. Used by tests/programs/differential.py.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -3,26 +3,28 @@
 N] [--seed N]`.
 
   texts  N (1,000) random schemas that something satisfies, N (100) texts each, drawn under masks in
-         any spelling by `turnstile-bench texts` (bench/driver/texts.h): every text comes to its
-         end, with no mask empty and no limit reached, and is valid for the two other validators. No
-         name comes twice in an object (the default), as the validators see the last one only. Texts
-         that they cannot judge do not count: more schemas are made until N times N are judged.
+         any spelling by `turnstile-bench texts` (bench/driver/texts.h). Every text comes to its
+         end, with no mask empty and no limit reached. Every text is valid for the two other
+         validators. No name comes twice in an object (the default), as the validators see the last
+         one only. Texts that they cannot judge do not count: more schemas are made until N times N
+         are judged.
   pairs  random schemas (drafts 4 to 2020-12, all keywords, nested) × random and mutated instances
-         in any spelling, at least N pairs (1,000,000): each instance, token by token with masks, is
-         accepted exactly if PyPI jsonschema and jsonschema-rs say that it is valid. Pairs on which
-         these two differ are left out of that count, and printed by class: draft, the keyword where
-         the one that rejects does, and who rejects; Turnstile's own answer stands beside.
+         in any spelling, at least N pairs (1,000,000). Each instance is followed token by token
+         with masks. It is accepted exactly if PyPI jsonschema and jsonschema-rs say that it is
+         valid. Pairs on which these two differ are left out of that count, and printed by class. A
+         class is the draft, the keyword at which one rejects, and who rejects. Turnstile's own
+         answer stands beside.
 
-The patterns are given to the other two with `.`, `$`, `\\b` and `\\S` spelled out, as neither of
-them reads these as ECMA-262 does; and relative JSON pointers by the ABNF of
+The other two get the patterns with `.`, `$`, `\\b` and `\\S` spelled out, as neither of them reads
+these as ECMA-262 does. Relative JSON pointers are judged by the ABNF of
 draft-bhutton-relative-json-pointer-00, as neither knows its index manipulation.
 
 Prints the counts; every disagreement is printed in full. A refused schema counts as agreement where
-none of its instances is valid, or where the reason is one of the two that uniqueItems has (under a
-negation, and with few values); both are counted, and so are schemas for which that is met only
-behind the first 2,000 combinations of subschemas, as an error when a text gets there. A run of many
-pairs can be cut into pieces by --seed: a piece takes the seeds from there on, 16 at a time, and the
-last line of its counts says with which one the next piece begins.
+none of its instances is valid. It also counts where the reason is one of the two of uniqueItems:
+under a negation, and with few values. Both are counted. Some schemas meet such a reason only behind
+the first 2,000 combinations of subschemas, as an error when a text gets there. These are counted,
+too. A run of many pairs can be cut into pieces by --seed. A piece takes the seeds from there on, 16
+at a time. The last line of its counts says with which seed the next piece begins.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -4,11 +4,11 @@ PyPI's `tokenizers` makes of short texts with them.
 
     python3 tests/programs/encode_configs.py [SEED [COUNT]]
 
-It covers what the fetched vocabularies do not: every kind of normaliser and pre-tokeniser step and
-behaviour, and added tokens that are words, strip white space or are looked for in normalised text.
-Left out is what Turnstile refuses ("first" after other steps), and what no file can mean to say
-(two added tokens that are one after normalising). A line is a tokenizer.json, or a text in hex and
-its ids for the file above it.
+It covers what the fetched vocabularies do not. That is every kind of normaliser and pre-tokeniser
+step and behaviour. It is also added tokens that are words, strip white space or are looked for in
+normalised text. Left out is what Turnstile refuses: "first" after other steps. Left out is also
+what no file can mean to say: two added tokens that are one after normalising. A line is a
+tokenizer.json, or a text in hex and its ids for the file above it.
 
 SPDX-License-Identifier: Apache-2.0
 """

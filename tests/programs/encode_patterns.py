@@ -4,10 +4,10 @@ PyPI's `tokenizers` and `tiktoken` find them.
 
     python3 tests/programs/encode_patterns.py [SEED]
 
-The first line is a tokenizer.json with PATTERN in it, the second a rank file with ";" for line
-feeds: both drop what the pattern does not match, and know every byte and some pairs, so that ids
-separate matches. After that a line is "O" or "R" (Oniguruma, Rust) and a pattern, or a text in
-hex and its ids by the pattern above it.
+The first line is a tokenizer.json with PATTERN in it. The second is a rank file with ";" for line
+feeds. Both drop what the pattern does not match. Both know every byte and some pairs, so that ids
+separate matches. After that a line is "O" or "R" (Oniguruma, Rust) and a pattern. Or the line is a
+text in hex, and its ids by the pattern above.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -8,13 +8,14 @@ them.
     into a difference
 
 A text is a line with \\n, \\r, \\t, \\\\ and \\xHH (control characters) escaped. A line of ids is
-two counts and two FNV-1a hashes over the ids as little-endian 32-bit numbers: without added tokens,
-and with added tokens and BOS. VOCABULARY is a tokenizer.json (PyPI `tokenizers`; without added
-tokens means that the file's list of them is emptied), a .tiktoken file (PyPI `tiktoken`, its ranks
-loaded from that file), a SentencePiece model (PyPI `sentencepiece`) or a tekken.json (`tiktoken`
-with its ranks and pattern). The last two never look for special tokens in text: with added tokens
-means that the text is cut at them, leftmost and longest first, and what lies between is encoded on
-its own.
+two counts and two FNV-1a hashes over the ids as little-endian 32-bit numbers. The first of each is
+without added tokens, the second with added tokens and BOS. VOCABULARY is one of four files. A
+tokenizer.json is read by PyPI `tokenizers`; "without added tokens" means that the file's list of
+them is emptied. A .tiktoken file is read by PyPI `tiktoken`, its ranks loaded from that file. A
+SentencePiece model is read by PyPI `sentencepiece`. A tekken.json is read by `tiktoken` with the
+ranks and the pattern of the file. The last two never look for special tokens in text. "With added
+tokens" means that the text is cut at them, leftmost and longest first. What lies between is encoded
+on its own.
 
 The texts are made from a fixed seed, of code points that Unicode 14 assigns, so that they are the
 same whatever versions are installed.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Custom tools, whose one argument is a text that a grammar describes, in every preset: answers are
-drawn under the mask and read back, and each text must match. The judges here know the grammars, and
+"""Custom tools, whose one argument is a text that a grammar describes, in every preset. Answers are
+drawn under the mask and read back. Each text must match. The judges here know the grammars, and
 nothing of Turnstile.
 
   drawn     four tools in one request: a recursive Lark grammar, a regular one, a regular expression

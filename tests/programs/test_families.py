@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Answers as the chat templates of the model families write them are read back: text, thinking, one
-call and two, Unicode, empty arguments, nested values, a string with a line break and quotes; whole,
-and some byte by byte. Each preset has a writer (tool_writers.py). Where a package has the tokenizer
-of the family, the answers are read token by token, too.
+"""Answers as the chat templates of the model families write them are read back, whole, and some
+byte by byte. They hold text, thinking, one call and two, Unicode, empty arguments, nested values,
+and a string with a line break and quotes. Each preset has a writer (tool_writers.py). Where a
+package has the tokenizer of the family, the answers are read token by token, too.
 
   cases      answers of particular models that were read wrongly once
   own        a preset whose markers cannot be distinguished from text is an error

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What is linked is hardened: no executable stack, relocations read-only and bound at load, no text
-relocations; the programs are position independent; functions guard their frames, and calls of the C
+relocations. The programs are position independent. Functions guard their frames, and calls of the C
 library check sizes where these are known.
 
 SPDX-License-Identifier: Apache-2.0

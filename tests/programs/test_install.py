@@ -2,8 +2,8 @@
 """What other projects get.
 
   install  `meson install` lays down the header, both libraries, the pkg-config file and the command
-           line tool; a program compiles against them through pkg-config alone, shared and static,
-           and runs; nothing of the Python package is there
+           line tool. A program compiles against them through pkg-config alone, shared and static,
+           and runs. Nothing of the Python package is there
   kinds    -Ddefault_library=static, and =shared, install that library alone
   subproject  another meson project finds it as dependency('turnstile')
   python   with the options that pip gives (pyproject.toml) the Python package is installed, all of

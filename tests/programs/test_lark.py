@@ -6,15 +6,15 @@ scripts/locks/requirements.lock).
 
 Three judges, all of them Lark's own loader and Earley parser:
   any split   each terminal, ignored ones too, matches all texts that its expression matches in
-              full: must be equal. Of ignored texts Lark itself tries the longest at each place, so
-              each length of them is given to Lark as a terminal of its own
+              full: must be equal. Of ignored texts Lark itself tries the longest at each place. So
+              Lark gets each length of them as a terminal of its own
   complete    lexer="dynamic_complete" as it is: what it accepts must be accepted
   dynamic     lexer="dynamic" as it is: what it accepts must be accepted
 The last two take what Python's search finds, which is not always the longest, so they may accept
-less; how often is said. Grammars that Lark
-refuses are not counted: it refuses terminals that may be empty and rules that come out twice, which
-have a meaning here. --pairs: pairs of a grammar and a text that are compared, some
-2,000 by default (with a seed whose grammars Lark is quick at; some take it minutes).
+less; how often is said. Grammars that Lark refuses are not counted: it refuses terminals that may
+be empty and rules that come out twice, which have a meaning here. --pairs: pairs of a grammar and a
+text that are compared, some 2,000 by default. The default seed has grammars at which Lark is quick;
+some others take minutes.
 
 SPDX-License-Identifier: Apache-2.0
 """

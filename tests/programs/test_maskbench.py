@@ -4,9 +4,9 @@
   labels    every label of bench/own.jsonl agrees with PyPI jsonschema, formats asserted
   outcomes  the engine passes every schema of it, with the embedded vocabulary and with Llama-3.1's
             where that was fetched
-  shared    of MaskBench's schemas, where they lie beside the tree, no instance is judged wrongly
-            and nothing is inconsistent; none reaches a limit or the time-out, and every refusal
-            says why
+  shared    MaskBench's schemas, where they lie beside the tree: no instance is judged wrongly and
+            nothing is inconsistent. None reaches a limit or the time-out, and every refusal says
+            why
   wrong     labels turned round give validation and invalidation errors: the driver distinguishes
             them
   report    the last line of stdout is one JSON object with the promised keys, and its counts add up

@@ -4,13 +4,13 @@
 
   compile   each compiles, but for those of tests/cases/published.json, whose reason stands there
   texts     texts drawn under the masks of each are valid for jsonschema-rs
-  changed   the same texts with members left out, added and exchanged: each is accepted, token by
+  changed   the same texts with members left out, added and exchanged. Each is accepted, token by
             token with masks, exactly if jsonschema-rs says that it is valid
 
 Formats are left aside, since jsonschema-rs and ECMA-262 differ in some. What jsonschema-rs cannot
-judge does not count, and how much that is is said: schemas that it does not take, and numbers
-past a double. Nor are values changed to ones with a list "enum" of equal values, which draft 4's
-metaschema forbids, and its own copy of that does not.
+judge does not count, and how much that is is said: schemas that it does not take, and numbers past
+a double. Values are not changed to ones with a list "enum" of equal values, either. Draft 4's
+metaschema forbids such a list, and the copy of that metaschema here does not.
 
     test_published.py [SEED [CHANGES]]      (1, 20) CHANGES: changed texts of each schema
 

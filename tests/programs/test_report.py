@@ -10,11 +10,11 @@ with it.
              (TSL_SHARED)
 
 The walk starts at the root and follows what is in effect: subschemas of the draft's applicators,
-`$ref`, `$dynamicRef`, `$recursiveRef`. Every asserting keyword (of any draft), and every word that
-is one letter, its case or a hyphen away from one, of every schema that it comes to must have
-exactly one entry under its pointer; nothing else may have one; "enforced" or "no effect" must be
-what the walk says. References are resolved by PyPI's referencing; what it cannot resolve is counted
-and skipped.
+`$ref`, `$dynamicRef`, `$recursiveRef`. Every asserting keyword (of any draft) of every schema that
+the walk comes to must have exactly one entry under its pointer. So must every word that is one
+letter, its case or a hyphen away from such a keyword. Nothing else may have an entry. "enforced" or
+"no effect" must be what the walk says. References are resolved by PyPI's referencing; what it
+cannot resolve is counted and skipped.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -237,8 +237,8 @@ class Walk:
 
 @functools.cache
 def misspelled(word):
-    """Like a keyword but for case, hyphens and dollars; or, where that has five letters, or four
-    and the first is right, as what one change makes of one.
+    """Like a keyword but for case, hyphens and dollars. Or one change away from a keyword, if the
+    word has five letters, or four of which the first is right.
     """
 
     def plain(text):

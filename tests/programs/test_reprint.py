@@ -2,9 +2,9 @@
 """Values that are printed again: the masks' default spellings let every valid value through.
 
 A schema has endless spellings of a value, and masks allow the plain ones by default. No value may
-be lost by that. So the values of valid texts are printed as programs print them, without white
-space, with Python's and indented, and each print must be a text of the default grammar. The order
-of members is free here: it is no matter of spelling.
+be lost by that. So the values of valid texts are printed as programs print them: without white
+space, with Python's white space, and indented. Each print must be a text of the default grammar.
+The order of members is free here: it is no matter of spelling.
 
   suite      valid texts of the JSON Schema Test Suite, each draft by its own folder
   maskbench  valid texts of MaskBench's part, where it lies beside the tree: of every TSL_EACH-th

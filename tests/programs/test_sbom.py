@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The bill of materials (scripts/sbom.py) is true: it names every library that the shared library
-and the programs need, and none beside; the checksums are those of the files; made twice it is the
-same; nothing that was built names the folder that it was built in.
+"""The bill of materials (scripts/sbom.py) is true. It names every library that the shared library
+and the programs need, and no other. The checksums are those of the files. Made twice it is the
+same. Nothing that was built names the folder in which it was built.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -2,9 +2,9 @@
 """The shared library exports the public functions and nothing else, under the minor version.
 
 The names that the dynamic symbol table defines must be exactly the functions that
-include/turnstile.h declares with TSL_API; a name declared but not defined is a failure too. In the
-static library every global name starts with tsl_, so that it can be linked into any program without
-a clash.
+include/turnstile.h declares with TSL_API. A name that is declared but not defined is a failure,
+too. In the static library every global name starts with tsl_, so that it can be linked into any
+program without a clash.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -6,20 +6,20 @@ grammar, must hold calls that are valid.
              name is an error
   requests   a request file of each API (tests/cases/tools) compiles as it is, and the tool choice
              in it is obeyed
-  round      with two vocabularies: answers drawn under the masks, with triggers and beginnings of
-             triggers nudged in, read back to calls whose arguments are valid under PyPI jsonschema;
-             read token by token while drawing, as one text, and byte by byte, they are the same
-             (the tool compares these three itself)
+  round      two vocabularies: answers are drawn under the masks, with triggers and beginnings of
+             triggers nudged in. They are read back to calls whose arguments are valid under PyPI
+             jsonschema. Read token by token while drawing, as one text, and byte by byte, they are
+             the same; the tool compares these three itself
   choice     auto, required, none and a name; one call or several; thinking on and off
-  nested     random schemas in the style minimax_m3_xml: what is drawn under the masks comes back as
-             arguments that are valid, and these, written down again by a few lines of Python, are
-             the text
+  nested     random schemas in the style minimax_m3_xml. What is drawn under the masks comes back as
+             arguments that are valid. A few lines of Python write these arguments down again: the
+             result is the text
   free       texts without a trigger, near-triggers and any Unicode included, are accepted and come
              back unaltered
 
-TSL_TOOLS_ANSWERS sets how many answers each combination draws (default 2). With --all N all
-presets draw N answers in each of three choices, three ways of thinking and two vocabularies, and no
-markup of the preset may stand in their content; --seed S is the first seed, --only NAME one preset.
+TSL_TOOLS_ANSWERS sets how many answers each combination draws (default 2). With --all N all presets
+draw N answers in each of three choices, three ways of thinking and two vocabularies. No markup of
+the preset may stand in their content. --seed S is the first seed, --only NAME is one preset.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -315,8 +315,8 @@ def markup(preset):
 
 
 def every_choice(answers, seed, only):
-    """All presets, choices and ways of thinking, with two vocabularies, in the order of a seed, so
-    that a run that is stopped has seen a bit of everything.
+    """All presets, choices and ways of thinking, with two vocabularies. They come in the order of a
+    seed, so that a run that is stopped has seen a bit of everything.
     """
     request = CASES / "chat_completions.json"
     schemas = schemas_of(json.loads(request.read_text(encoding="utf-8")))
@@ -561,8 +561,8 @@ def elements(value):
 
 
 def closed_alike(text):
-    """The text with each element closed by the name that it was opened with: behind a key that the
-    schema does not name any name may stand there.
+    """The text with each element closed by the name with which it was opened. Behind a key that the
+    schema does not name, any name may stand there.
     """
     open_names, out, at = [], [], 0
     for tag in re.finditer(re.escape(MARKER) + r"<(/?)([^>]*)>", text):

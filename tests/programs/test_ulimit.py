@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Less and less address space (ulimit -v): the tool either does its work, with the same output, or
+"""Less and less address space (ulimit -v). The tool either does its work, with the same output, or
 says that memory ran out and ends with status 2. No signal. And as much stack (ulimit -s) as
 docs/limits.md says that a thread needs, for grammars and texts nested as deep as max_depth lets
 them be.

@@ -1,10 +1,10 @@
 /* test_regex.c - regular expressions: a table of cases, and random patterns and texts with PCRE2's
  * verdict.
  *
- * The random patterns stay within the syntax and meaning that PCRE2 shares with ECMA-262 (no \s on
- * unusual spaces, no \v, no `$` before a final newline: PCRE2_DOLLAR_ENDONLY, unset groups match
- * empty: PCRE2_MATCH_UNSET_BACKREF). What this engine refuses as unsupported is counted and
- * bounded, so that it can't hide a wrong verdict.
+ * The random patterns stay within the syntax and meaning that PCRE2 shares with ECMA-262: no \s on
+ * unusual spaces, and no \v. PCRE2_DOLLAR_ENDONLY is set, so no `$` stands before a final newline.
+ * PCRE2_MATCH_UNSET_BACKREF is set, so unset groups match empty. What this engine refuses as
+ * unsupported is counted and bounded, so that it can't hide a wrong verdict.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,7 @@
 /* test_span.c - counted runs of characters that become bounds on the length (span.c).
  *
  * The oracle is the same pattern compiled as a match within a larger text (`within`), which leaves
- * the run as it is: no text may be in one of the two languages alone. That is a search for a text
+ * the run as it is. No text may be in one of the two languages alone. That is a search for a text
  * of their difference, so it looks at all texts. Patterns with other shapes are among them, whose
  * runs stay. The work of the masks along a text is counted in steps, for several counts.
  *

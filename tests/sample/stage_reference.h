@@ -5,8 +5,8 @@
  *           can only be said by something that is too simple to be wrong.
  * Idea      A list of the tokens that are left, sorted by logit. Each stage goes over the whole
  *           list and adds up in long double. Where a sum falls within 2e-5 of a stage's goal,
- *           rounding may decide either way; then `doubt` is set, and one token more or less is
- *           right too.
+ *           rounding may decide either way. Then `doubt` is set, and one token more or less is
+ *           right, too.
  * Example   Probabilities 0.5, 0.3, 0.2 and top_p 0.7: 0.5 is too little, 0.5 + 0.3 reaches 0.7, so
  *           two tokens stay.
  * Cost      n log n a stage, and some 100 ns a token: for tests alone.

@@ -2,10 +2,10 @@
  * what is left is looked at itself.
  *
  * Where 128,256 tokens weigh almost the same, a mass reaches its goal within rounding at several
- * tokens, and comparing with a reference says nothing. What must hold all the same: the tokens kept
- * are the first ones of the ranking, ties by id, without a gap; they reach the goal, and without
- * the last of them they do not, both but for rounding (1e-6 of the mass). Rows are flat, bell
- * curves, all equal, of two or three values, with infinities, rising, falling.
+ * tokens, and comparing with a reference says nothing. Three properties must hold all the same. The
+ * kept tokens are the first ones of the ranking, ties by id, without a gap. They reach the goal,
+ * and without the last of them they do not. Both are meant but for rounding (1e-6 of the mass).
+ * Rows are flat, bell curves, all equal, of two or three values, with infinities, rising, falling.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
-/* test_loop.c - the guard against loops: the period that is found, against one that tries every
- * copy; the token that a sampler with it never draws; a model that loops.
+/* test_loop.c - the guard against loops. The period that is found is compared with a search that
+ * tries every copy. A sampler with the guard never draws the banned token. A model loops.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -142,8 +142,8 @@ static void golden_cut_offs(void) {
   check_probabilities("nucleus", p, six, 10, 0.001);
 }
 
-/* Top-p looks at what top-k left, renormalised: of {.628, .231, .141} 0.8 needs two, of the six 0.8
- * needs two as well, but 0.85 needs two against three. */
+/* Top-p looks at what top-k left, renormalised. Of {.628, .231, .141} 0.8 needs two, and of the six
+ * 0.8 needs two as well. But 0.85 needs two against three. */
 static void order_of_cut_offs(void) {
   double p[6];
   CHECK(probabilities(cat, 6, sampler_of(5, 1, 3, 0.85f, 0), p) == 2);

@@ -1,10 +1,10 @@
 /* test_stages.c - every stage of the sampler against a direct implementation: sort everything, add
  * up in long double, by the definitions.
  *
- * A row of 6 to 262,144 random logits, a random mask, a random history and random options; the
- * reference says which tokens are left and with what probability, and each draw must agree. Where a
- * decision of the reference falls within rounding (a sum within 2e-5 of its goal), one token more
- * or less is right too: such rows are counted and must stay few.
+ * A case is a row of 6 to 262,144 random logits, a random mask, a random history and random
+ * options. The reference says which tokens are left and with what probability. Each draw must
+ * agree. Where a decision of the reference falls within rounding (a sum within 2e-5 of its goal),
+ * one token more or less is right, too. Such rows are counted and must stay few.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -358,8 +358,8 @@ static void extreme_options(uint64_t *seed, tsl_sampler_options *o, lists *l, si
   if (below(seed, 4) == 0) o->no_repeat_ngram = 1 + (uint32_t)below(seed, 3);
 }
 
-/* Whatever finite options and rows: a token that the mask has and whose logit is finite, with a
- * probability; the same on every level; and twice. */
+/* Whatever the finite options and rows, the draw is a token that the mask has and whose logit is
+ * finite, with a probability. It is the same on every level, and drawn twice. */
 static void extremes(void) {
   static const size_t extreme_widths[] = {1, 2, 31, 33, 100, 1025, 6001};
   uint64_t seed = 112;

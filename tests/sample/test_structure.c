@@ -1,5 +1,5 @@
-/* test_structure.c - penalties that spare structure: long arrays of objects under strong penalties,
- * with a reader of JSON in here as the judge of what is a name.
+/* test_structure.c - penalties that spare structure. Long arrays of objects are drawn under strong
+ * penalties. A reader of JSON in this file judges what is a name.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

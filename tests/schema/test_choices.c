@@ -3,7 +3,7 @@
  *
  * Each schema has so many if/then/else, dependentSchemas, anyOf, oneOf and negations about a dozen
  * members that their product is past all limits. Random instances, members in any order, must be
- * accepted byte by byte just if the validator says that they are valid; texts that are drawn, in
+ * accepted byte by byte just if the validator says that they are valid. Texts that are drawn, in
  * both orders, must come to an end and be valid. Likewise arrays with several `contains`
  * (compiler/schema/array.c).
  *
@@ -361,8 +361,8 @@ static void compare_text(tsl_grammar *g, const char *text, size_t n) {
     invalid++;
 }
 
-/* From a random instance on each step changes a member, and goes on with that where no fewer
- * choices are satisfied: so most of them are nearly valid, or just so. */
+/* Each step changes a member of a random instance. The walk goes on with the change where no fewer
+ * choices are satisfied. So most instances are nearly valid, or just valid. */
 static void compare_objects(tsl_grammar *g) {
   static char text[TEXT_MAX];
   instance o = {{0}, {0}}, next;
@@ -452,8 +452,9 @@ static void random_held(void) {
   report(2);
 }
 
-/* A schema of n branches with unevaluatedProperties. By kind: a member has a value for each, which
- * may be absent; values that overlap, of a member that must come; a chain of lengths. */
+/* A schema of n branches with unevaluatedProperties. By kind: a member, which may be absent, has a
+ * value for each branch. Or the values of a required member overlap. Or there is a chain of
+ * lengths. */
 static void put_branches(unsigned n, unsigned kind) {
   static const char *const branch[] = {
       "%s{\"properties\":{\"k\":{\"const\":%u},\"a%u\":{\"type\":\"string\"}}}",

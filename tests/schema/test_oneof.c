@@ -1,7 +1,7 @@
 /* test_oneof.c - oneOf of many branches (compiler/schema/choice/oneof.c), beside a validator.
  *
- * Each schema is a oneOf of 17 to 43 branches of one kind: open or closed, with a discriminator
- * that is required, may be left out, or is not there at all; with names of their own, names that
+ * Each schema is a oneOf of 17 to 43 branches of one kind, open or closed. The discriminator is
+ * required, may be left out, or is not there at all. Branches have names of their own, names that
  * all share, and values that several branches list. Instances are members picked at random, and
  * those that hold for one branch, for none, or for several. The engine accepts one just if the
  * validator says that exactly one branch holds. Texts that are drawn along the masks are valid.

@@ -1,5 +1,5 @@
-/* test_plain.c - plain spellings, plain white space and generous grammars: what they accept, that
- * no value is lost, and that no model can go on for ever.
+/* test_plain.c - plain spellings, plain white space and generous grammars. Tested: what they
+ * accept, that no value is lost, and that no model can go on for ever.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

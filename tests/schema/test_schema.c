@@ -1,12 +1,16 @@
-/* test_schema.c - JSON Schemas through the public calls: what is accepted, what is refused and
- * where, how short texts can be, and that no allowed prefix is a dead end.
+/* test_schema.c - JSON Schemas through the public calls. Tested: what is accepted, what is refused
+ * and where, how short texts can be, and that no allowed prefix is a dead end.
  *
- * Cases are lines of JSON in tests/cases/schema/NAME.jsonl: {"schema": S, "valid": [texts],
- * "invalid": [texts]} with, as wanted, "order": "schema", "whitespace": "compact" | "pretty" | a
- * number, "draft": 7, "nullable": true, "formats": false, "max_nesting": n, "documents": {URI:
- * schema}, "base": URI, "keyword": one that makes the difference, "shortest": bytes; or {"text":
- * schema text (or "schema"), "error": "TSL_ERR_…", "pointer": p, "message": a part}. The JSON
- * Schema Test Suite is run whole where it has been fetched.
+ * Cases are lines of JSON in tests/cases/schema/NAME.jsonl. A line is a schema with texts, or a
+ * schema that is refused:
+ *
+ *   {"schema": S, "valid": [texts], "invalid": [texts]}
+ *   {"text": schema text (or "schema": S), "error": "TSL_ERR_…", "pointer": p, "message": a part}
+ *
+ * The first kind may have more members: "order": "schema", "whitespace": "compact" | "pretty" | a
+ * number, "draft": 7, "nullable": true, "formats": false, "max_nesting": n. Further members are
+ * "documents": {URI: schema}, "base": URI, "keyword": one that makes the difference, and
+ * "shortest": bytes. The JSON Schema Test Suite is run whole where it has been fetched.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -404,8 +408,8 @@ static bool all_invalid(const tsl__json *tests) {
   return true;
 }
 
-/* As a model would write it: each token of the text must be in the mask of its place, and what the
- * mask lacks must not be accepted. At the end the end must be allowed. */
+/* The text is read as a model would write it. Each token of the text must be in the mask of its
+ * place. What the mask lacks must not be accepted. At the end the end must be allowed. */
 static int try_tokens(tsl_grammar *g, const char *text, size_t length) {
   enum { TOKENS = 4096 };
   static tsl_token tokens[TOKENS];

@@ -111,7 +111,7 @@ static void test_chains(void) {
   }
 }
 
-/* What generators write for a union whose tag comes last: each of 60 objects says in its own place
+/* What generators write for a union whose tag comes last. Each of 60 objects says in its own place
  * what "value" may be, between `before` and `after`. It is one goal, or each of the 60 would be
  * followed with each of the 60 within it. */
 static void check_union(const char *before, const char *after, const char *text) {

@@ -1,5 +1,5 @@
-/* cache_file.h - what the fuzz target and the test of vocabularies' cache files share: a checksum
- * that is made good again, and a use of all that such a file says.
+/* cache_file.h - what the fuzz target and the test of vocabularies' cache files share. It makes a
+ * checksum good again, and uses all that such a file says.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,8 +1,8 @@
 /* check.h - the test harness: every check is counted, every failure says where and what.
  *
- * A test file has functions that use CHECK…, a main that calls them through RUN, and ends with
- * `return tsl_test_end();`, which prints "N passed, N failed, N skipped" and what was checked. A
- * test that cannot run calls SKIP with the reason: it is printed and counted.
+ * A test file has functions that use CHECK…, and a main that calls them through RUN. The main ends
+ * with `return tsl_test_end();`, which prints "N passed, N failed, N skipped" and what was checked.
+ * A test that cannot run calls SKIP with the reason: it is printed and counted.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

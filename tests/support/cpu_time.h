@@ -1,6 +1,6 @@
 /* cpu_time.h - the processor's time of this program, for tests that bound how long work takes.
  *
- * C's clock() is that time, but on Windows it is the time that went by: there a bound would fail on
+ * C's clock() is that time, but on Windows it is the time that went by. There a bound would fail on
  * a machine that is busy with something else. Include this header before clock() is used.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,5 @@
-/* distinct.h - what the tests of distinct items and names share: grammars of schemas, and texts
- * that are accepted in one piece and byte by byte alike.
+/* distinct.h - what the tests of distinct items and names share. These are grammars of schemas, and
+ * texts that are accepted in one piece and byte by byte alike.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

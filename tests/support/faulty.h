@@ -1,5 +1,5 @@
 /* faulty.h - memory hooks that count, let a request fail when they are set to, and check what is
- * given back; and a vocabulary to try them on.
+ * given back. There is a vocabulary to try them on, too.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -52,8 +52,8 @@ static inline void *faulty_reallocate(void *ctx, void *block, size_t old_size, s
   return new_size && faulty_refuses(ctx) ? NULL : faulty_move(ctx, block, old_size, new_size);
 }
 
-/* A vocabulary of every byte and some words (of up to 8 bytes), the last `special` of them special,
- * the very last one ending a generation. */
+/* A vocabulary of every byte and some words of up to 8 bytes. The last `special` of them are
+ * special, and the very last one ends a generation. */
 static inline tsl_status faulty_vocab(const char *const *words, uint32_t count,
                                       uint32_t special_count, uint32_t padding,
                                       const tsl_allocator *a, tsl_vocab **out, tsl_error *error) {

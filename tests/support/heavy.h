@@ -1,6 +1,7 @@
-/* heavy.h - vocabularies of 1,000 tokens each of few pieces, so that many begin with one another:
- * JSON's punctuation; letters, with runs of up to 70 characters; characters past ASCII, whole,
- * cut off and broken; escapes in all spellings. Their tries have much below their nodes.
+/* heavy.h - vocabularies of 1,000 tokens each of few pieces, so that many begin with one another.
+ * The pieces are JSON's punctuation, letters with runs of up to 70 characters, and escapes in all
+ * spellings. Characters past ASCII are whole, cut off and broken. Their tries have much below their
+ * nodes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

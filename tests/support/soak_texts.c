@@ -1,5 +1,5 @@
-/* soak_texts.c - a few grammars for a long time: random texts, and two tenants who would use them
- * up; memory must stay flat, and nobody else may get an error.
+/* soak_texts.c - a few grammars for a long time. There are random texts, and two tenants who would
+ * use the grammars up. Memory must stay flat, and nobody else may get an error.
  *
  * Usage     soak_texts TOKENS [VOCABULARY]
  *           VOCABULARY is a tokenizer file; without one the embedded vocabulary is used. Four
@@ -8,9 +8,9 @@
  *           One tenant writes texts of members with names that no text had before. Another one
  *           writes a single text of such members, again and again, until it is refused. LINES lines
  *           print what was done, what the library holds, and the resident memory.
- * Fails     if what the library holds grows by more than a tenth and 8 MiB from the third part to
- *           the last line, the resident memory by more than a tenth and 16 MiB, or a call of
- *           anybody but the last tenant fails.
+ * Fails     if a call of anybody but the last tenant fails, or if memory grows from the third part
+ *           to the last line. The bound for what the library holds is a tenth and 8 MiB. The bound
+ *           for the resident memory is a tenth and 16 MiB.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

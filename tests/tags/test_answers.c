@@ -1,5 +1,6 @@
-/* test_answers.c - answers read back that test_tags.c has no table for: cut anywhere, with
- * delimiters that are tokens, with nothing in a tag, given in any pieces; tags in tags, many calls.
+/* test_answers.c - answers read back that test_tags.c has no table for. They are cut anywhere, have
+ * delimiters that are tokens, or nothing in a tag, and come in any pieces. Some have tags in tags,
+ * or many calls.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

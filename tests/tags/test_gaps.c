@@ -1,5 +1,6 @@
 /* test_gaps.c - what stands around calls and thinking because the format puts it there is no
- * content: whole, byte by byte, token by token; and strings of schemas without certain texts.
+ * content. That is tested whole, byte by byte and token by token. Also tested: strings of schemas
+ * without certain texts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

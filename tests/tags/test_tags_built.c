@@ -67,8 +67,8 @@ static void built_in_c(void) {
   free(again);
 }
 
-/* How a matcher takes the `n`th of all sequences of three of the tokens 1 to 4: how far, and after
- * which of them the text may end. */
+/* How a matcher takes the `n`th of all sequences of three of the tokens 1 to 4. Says how far the
+ * matcher gets, and after which tokens the text may end. */
 static unsigned walked(tsl_grammar *g, unsigned n) {
   tsl_matcher *m = NULL;
   if (tsl_matcher_new(g, NULL, &m) != TSL_OK) return 0;

@@ -5,11 +5,12 @@
  *     test_encode VOCABULARY NAME
  *         that file against tests/cases/encode/NAME.txt
  *
- * tests/programs/encode_configs.py wrote small tokenizer files and ids,
- * tests/programs/encode_patterns.py patterns, texts and ids; tests/programs/encode_reference.py
- * wrote the 2,200 texts and what PyPI's `tokenizers`, `tiktoken` and `sentencepiece` make of each:
- * number and hash of the ids, without added tokens, and with them and BOS. A second check is that
- * the tokens' bytes put together give the text back (as far as the normaliser leaves it alone).
+ * tests/programs/encode_configs.py wrote small tokenizer files and ids.
+ * tests/programs/encode_patterns.py wrote patterns, texts and ids.
+ * tests/programs/encode_reference.py wrote the 2,200 texts and what PyPI's `tokenizers`, `tiktoken`
+ * and `sentencepiece` make of each. That is number and hash of the ids, without added tokens, and
+ * with them and BOS. A second check is that the tokens' bytes put together give the text back (as
+ * far as the normaliser leaves it alone).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -83,8 +84,8 @@ static uint64_t fnv(const tsl_token *ids, size_t n) {
   return h;
 }
 
-/* What the vocabulary's normaliser makes of text, as far as these tests need it: NFC (Qwen), "▁"
- * for " " (Gemma), the same and a space in front (SentencePiece). */
+/* What the vocabulary's normaliser makes of text, as far as these tests need it. Qwen has NFC,
+ * Gemma has "▁" for " ", and SentencePiece has the same and a space in front. */
 static size_t normalised(const char *name, const char *text, size_t n, char *out) {
   if (!strcmp(name, "qwen3")) {
     tsl__pieces p = {{0}, {0}};

@@ -2,16 +2,17 @@
  * same grammars over single bytes.
  *
  * Problem   Tokens of a fixed list of pieces hardly ever follow a random grammar over several
- *           frames, past a count, or to a repetition: what is special there is not met.
+ *           frames, past a count, or to a repetition. So a test with them does not meet what is
+ *           special there.
  * Idea      A grammar is first compiled over a vocabulary of single bytes, where walks have nothing
  *           to be clever about. Random texts of it are cut into pieces of any length, some of them
  *           changed a little, lengthened or put together: that is the vocabulary. A few grammars
- *           share it, one after another, and with it what each learns; some are the one before with
+ *           share it, one after another, and with it what each learns. Some are the one before with
  *           other options, or with another digit somewhere. At random places a mask must allow just
- *           the tokens that the grammar over bytes accepts byte by byte, and what must come, and
- *           the shortest way to the end, must be the same.
- * Kinds     values of which some must differ, or must be equal; objects of many names; counted
- *           items and letters; sets of texts and all but these; patterns; rules that call one
+ *           the tokens that the grammar over bytes accepts byte by byte. What must come, and the
+ *           shortest way to the end, must be the same.
+ * Kinds     Values of which some must differ, or must be equal. Objects of many names. Counted
+ *           items and letters. Sets of texts, and all but these. Patterns. Rules that call one
  *           another.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -537,7 +538,7 @@ static void check_place(tsl_grammar *g, const char *schema, const char *text) {
   tsl_matcher_free(m);
 }
 
-/* Tokens over the ends of items, in indented text, and where some must be equal: a line break after
+/* Tokens over the ends of items, in indented text, and where some must be equal. A line break after
  * the last item leads to the end alone. */
 static void ends_of_items(void) {
   static const char *const tokens[] = {
@@ -588,7 +589,7 @@ static void ends_of_items(void) {
   tsl_vocab_release(v);
 }
 
-/* One white space after another over one vocabulary: what the first grammar knows of an array's
+/* One white space after another over one vocabulary. What the first grammar knows of an array's
  * items holds for the other as far as both lay it out in the same way. */
 static void layouts(void) {
   static const char *const values[] = {"true", "false", "null"},

@@ -1,5 +1,5 @@
-/* test_loosen.c - parts of a tool's schema that are not supported: a tool that asks for no
- * guarantee loses these parts, and the report says which; any other tool is refused by name.
+/* test_loosen.c - parts of a tool's schema that are not supported. A tool that asks for no
+ * guarantee loses these parts, and the report says which. Any other tool is refused by name.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -95,7 +95,7 @@ static void parts_are_left_out(void) {
   }
 }
 
-/* A schema without its parts is not kept: who uses the tables again gets the report as well, and a
+/* A schema without its parts is not kept. Who uses the tables again gets the report as well. A
  * strict tool with the same text is refused. */
 static void tables_are_used_again(void) {
   tsl_grammar *g, *again;

@@ -1,5 +1,5 @@
-/* test_mend_json.c - JSON as models write it: what it is read as, and which repairs are noted; and
- * parsers that mend: streams, tokens, and memory that runs out.
+/* test_mend_json.c - JSON as models write it. Tested: what it is read as, and which repairs are
+ * noted. Parsers that mend get streams, tokens, and memory that runs out.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
-/* test_requests.c - requests: what is refused, and where; what answers are read as, on the edge and
- * with thinking; many tools; tables that sets of tools share; presets.
+/* test_requests.c - requests. Tested: what is refused, and where; what answers are read as, on the
+ * edge and with thinking. Also many tools, tables that sets of tools share, and presets.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -313,7 +313,7 @@ static void edges_are_read(void) {
 }
 
 /* gpt-oss: the tool in the role or in the channel, either channel, and each way to say that what
- * follows is JSON; a longer name is another tool's, and other tools are not there. */
+ * follows is JSON. A longer name is another tool's, and other tools are not there. */
 static void headers_are_read(void) {
   static const char *const places[] = {
       "<|channel|>commentary to=functions.f", "<|channel|>analysis to=functions.f",

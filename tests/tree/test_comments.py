@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Comments that are read once.
 
-  tables     no table in a comment has a cell that goes on in another column: a formatter that wraps
-             a line of a table does that, and nobody can say then which remark belongs to which row
+  tables     no table in a comment has a cell that goes on in another column. A formatter that wraps
+             a line of a table does that. Nobody can say then which remark belongs to which row
   orphans    no word or two stand alone on a line within a sentence, which the same formatter leaves
-  sentences  no sentence of an essay has more than 25 words: of the comment that opens a room's file
+  sentences  no sentence of a comment or a docstring has more than 25 words. In runtime/ and
+             compiler/ that holds of the comment that opens a file
 
 A row of a table is a line with two cells or more, which two blanks or more set apart. The line
-after it goes on below its last cell, or is another row, or the row has ended with a full stop or a
-colon. A label of an essay and its text are such a row:
+after a row goes on below the row's last cell, or is another row. Or the row has ended with a full
+stop or a colon. A label of an essay and its text are such a row:
 
     Problem   A text that goes on
               in this column.
@@ -22,12 +23,15 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from comments import cells, comments, paragraphs, starred  # noqa: E402
 from test_words import MOST, ROOT, length, sentences  # noqa: E402
 
 MADE = re.compile(r"_data\.[ch]$|/metaschemas\.c$|compiler/tools/presets\.c$|nfc_expected\.h$")
 WIDEST = 100  # columns
 WRAPS = 80  # a line that is shorter was not wrapped
-ROOMS = ("runtime/", "compiler/")
+C = re.compile(r"\.(c|h|cpp|hpp|def)$")
+ANY = re.compile(r"\.(c|h|cpp|hpp|def|py|pyi|rs|js|mjs|ts|go|java)$")
+ESSAYS = ("runtime/", "compiler/")  # of these the comment that opens a file
 LONE = 2  # words of an orphan, at most
 
 results = []
@@ -39,7 +43,7 @@ def check(condition, what):
         print(f"  failed: {what}")
 
 
-def sources():
+def sources(kind=C):
     command = ["git", "ls-files", "-co", "--exclude-standard"]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     names = listed.stdout.split("\n")
@@ -52,30 +56,8 @@ def sources():
     return sorted(
         name
         for name in names
-        if re.search(r"\.(c|h|cpp|hpp|def)$", name)
-        and not MADE.search(name)
-        and (ROOT / name).is_file()
+        if kind.search(name) and not MADE.search(name) and (ROOT / name).is_file()
     )
-
-
-def bare(line):
-    """A line of a comment without its stars; columns stay."""
-    line = re.sub(r"^\s*(/\*|\*/|\*)", lambda m: " " * len(m[0]), line)
-    return re.sub(r"\s*\*/\s*$", "", line).rstrip()
-
-
-def comments(text):
-    """(number of the first line, lines) of each comment of several lines that begins a line."""
-    for m in re.finditer(r"^[ \t]*/\*.*?\*/", text, re.S | re.M):
-        if "\n" in m[0]:
-            yield text.count("\n", 0, m.start()) + 1, [bare(line) for line in m[0].split("\n")]
-
-
-def cells(line):
-    """The columns where the cells of a line begin."""
-    return [len(line) - len(line.lstrip())] + [
-        m.end() for m in re.finditer(r"(?<=\S) {2,}(?=\S)", line)
-    ]
 
 
 # ---- tables --------------------------------------------------------------------------------------
@@ -119,34 +101,15 @@ def orphans(lines):
 # ---- sentences -----------------------------------------------------------------------------------
 
 
-def essay(text):
-    """(line, prose) of each paragraph of the comment that opens a file; rows of tables are left
-    out."""
-    first = next(comments(text), None)
-    if not first or text.lstrip()[:2] != "/*" or first[0] > 2:
-        return
-    unit, begun, column = [], 0, None
-    for number, line in enumerate(first[1] + [""], first[0]):
-        columns = cells(line)
-        labelled = columns[0] == 3 and len(columns) > 1 and re.match(r"\s*[A-Z]", line)
-        row = len(columns) > 1 and not labelled
-        item = re.match(r"\s*(?:[-*]|\d+\.) ", line)
-        if unit and (not line or labelled or row or item or columns[0] != column):
-            yield begun, " ".join(unit)
-            unit = []
-        if line and not row and "SPDX-" not in line:
-            if not unit:
-                begun = number
-            column = columns[1] if labelled else columns[0] + 2 if item else columns[0]
-            unit.append(line[column:] if labelled else line.strip())
-
-
-def long_sentences(text):
+def long_sentences(name, text):
+    """[(line, words, sentence)] of the comments of a source: of all, or of its essay."""
     return [
-        (line, length(s), s)
-        for line, prose in essay(text)
-        for s in sentences(prose)
-        if length(s) > MOST
+        (first + at, length(sentence), sentence)
+        for first, lines in comments(name, text)
+        if first == 1 or not name.startswith(ESSAYS)
+        for at, paragraph in paragraphs(lines)
+        for sentence in sentences(" ".join(paragraph))
+        if length(sentence) > MOST
     ]
 
 
@@ -156,7 +119,9 @@ def long_sentences(text):
 def each_comment(find, why):
     for name in sources():
         results.append(True)
-        for first, lines in comments((ROOT / name).read_text(encoding="utf-8", errors="replace")):
+        for first, lines in starred((ROOT / name).read_text(encoding="utf-8", errors="replace")):
+            if len(lines) == 1:
+                continue
             for i in find(lines):
                 check(False, f"{name}:{first + i}: {why}: {lines[i].strip()[:80]}")
 
@@ -170,18 +135,16 @@ def test_orphans():
 
 
 def test_sentences():
-    for name in sources():
-        if not name.startswith(ROOMS):
-            continue
-        results.append(True)
+    for name in sources(ANY):
         text = (ROOT / name).read_text(encoding="utf-8", errors="replace")
-        for line, words, sentence in long_sentences(text):
+        results.append(True)
+        for line, words, sentence in long_sentences(name, text):
             check(False, f"{name}:{line}: a sentence of {words} words: {sentence[:100]}")
 
 
 def test_self():
     def found(find, *lines):
-        return [i for _, all in comments("/*" + "\n * ".join(lines) + "\n */") for i in find(all)]
+        return [i for _, all in starred("/*" + "\n * ".join(lines) + "\n */") for i in find(all)]
 
     row = "name" + " " * 20 + " ".join(["word"] * 13)
     check(found(broken_rows, "x", row, "      goes on") == [1], "self: a cell that is wrapped")
@@ -204,22 +167,47 @@ def test_self():
         "self: the end of a sentence is none",
     )
     some = " ".join(["word"] * 25)
-    check(not long_sentences(f"/* {some}. */\n"), "self: 25 words on one line")
+
+    def long_at(name, text):
+        return [line for line, _, _ in long_sentences(name, text)]
+
+    check(not long_at("a/b.c", f"/* {some}. */\n"), "self: 25 words on one line")
     check(
-        [
-            line
-            for line, _, _ in long_sentences(
-                f"/* a.c - x.\n *\n * Idea      {some}\n *           word.\n */"
-            )
-        ]
-        == [3],
+        long_at("a/b.c", f"/* a.c - x.\n *\n * Idea      {some}\n *           word.\n */") == [3],
         "self: 26 words behind a label",
     )
     check(
-        not long_sentences(f"/* a.c - x.\n *\n *   name     {some}\n *            word\n */"),
-        "self: rows of a table are no sentences",
+        long_at("a/b.c", f"/* x.\n *\n *   name     {some}\n *            word\n */") == [3],
+        "self: 26 words in the last cell of a row",
     )
-    check(not long_sentences(f"int x;\n/* {some}\n * word. */"), "self: the first comment alone")
+    check(
+        not long_at("a/b.c", f"/* x.\n *   name  word\n *   name  {some}\n */"),
+        "self: rows are no sentence",
+    )
+    check(
+        not long_at("runtime/b.c", f"int x;\n/* {some}\n * word. */")
+        and long_at("tests/b.c", f"int x;\n  /* {some}\n   * word. */") == [2],
+        "self: essays, and all comments",
+    )
+    check(
+        not long_at("a/b.h", "/* x\n *   " + "a b c d;\n *   " * 9 + "*/"),
+        "self: a program is no sentence",
+    )
+    many = "\n{0}{1}\n{0}word.".format
+    check(
+        [long_at("a/b.rs", "fn" + many(mark, some)) for mark in ("// ", "//! ", "  /// ")]
+        == [[2]] * 3
+        and long_at("a/b.js", "/** x" + many(" * ", some) + " */") == [1]
+        and not long_at("a/b.rs", f"// {some}\nlet x;\n// word."),
+        "self: slashes and stars of other languages",
+    )
+    check(
+        long_at("a/b.py", f'def f():\n    """x.\n\n    {some}\n    word.\n    """\n') == [4]
+        and long_at("a/b.py", f'"""{some}\nword."""\n') == [1]
+        and long_at("a/b.py", f"x = 1\n# {some}\n# word.\n") == [2]
+        and not long_at("a/b.py", f'x = """{some}\nword."""\n'),
+        "self: docstrings, and remarks of Python",
+    )
 
 
 def main():

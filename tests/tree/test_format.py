@@ -2,7 +2,8 @@
 """All sources are formatted as scripts/format.py does it, and its linters find nothing.
 
 A self check comes first: each step but Rust's notices a bad file. A step whose tool is absent is
-skipped, with the reason; and all are where the tree is not a clone, because git lists the files.
+skipped, with the reason. All are skipped where the tree is not a clone, because git lists the
+files.
 
 SPDX-License-Identifier: Apache-2.0
 """

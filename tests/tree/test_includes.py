@@ -3,12 +3,12 @@
 to rooms before it.
 
 Every #include line of every C file is looked at. A quoted name must be written from the root of the
-tree (or be "turnstile.h", or stand in the same folder for the programs), must exist, and must lie
-in a folder that the including file may see. A room sees the rooms before it, and of another room
-its doors alone. What the object files use of one another is looked at, too: a declaration written
-by hand would hide an arrow from a look at #include lines. yajl and PCRE2 stay out of the plain
-runtime, so that a program that links runtime/ alone needs neither; the trie of the vocabulary stays
-out of compiler/.
+tree. It may also be "turnstile.h", or, for the programs, stand in the same folder. It must exist,
+and lie in a folder that the including file may see. A room sees the rooms before it, and of another
+room its doors alone. What the object files use of one another is looked at, too. A declaration
+written by hand would hide an arrow from a look at #include lines. yajl and PCRE2 stay out of the
+plain runtime, so that a program that links runtime/ alone needs neither. The trie of the vocabulary
+stays out of compiler/.
 
 SPDX-License-Identifier: Apache-2.0
 """

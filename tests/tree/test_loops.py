@@ -9,16 +9,16 @@ sources and puts each loop into one of three groups:
   spends    the loop calls what looks at time and steps (SPENDS), or a function that does, however
             deep. That a call may be behind a condition is not seen here: tests/engine/
             test_deadlines.c measures.
-  constant  the condition compares with a number, a name in capitals, or a size of a type; or each
+  constant  the condition compares with a number, a name in capitals, or a size of a type. Or each
             turn halves a number, as loops over digits and bits do.
   other     all that are left: loops over what a call was given, or over what was made before. Their
             number stands in tests/tree/loops.txt, for each file, with the reason why they need not
             look: a letter that is explained there.
 
 A new loop of the third group makes the number of its file wrong, and the check fails. Whoever adds
-one has it spend, or sees to it that the reason of the file holds for it too, and writes the number
-anew (--write keeps the reasons; a new file gets a `?`, which fails). --list shows the loops of the
-third group of a file.
+a loop has it spend, or sees to it that the reason of the file holds for it, too. Then the number is
+written anew: --write keeps the reasons; a new file gets a `?`, which fails. --list shows the loops
+of the third group of a file.
 
 Public calls, too: each function of include/turnstile.h is measured in test_deadlines.c, or stands
 in loops.txt with a reason.

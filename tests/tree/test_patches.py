@@ -2,9 +2,8 @@
 """The worked changes of docs/patches still apply, build and pass the tests that they bring.
 
 The tree is copied to a temporary folder. Each patch is tried on a clean copy first (patch
---dry-run), then all of them are applied, the
-static library and the tests of the patches are built, and those tests run. Less optimisation than a
-release has halves the time.
+--dry-run). Then all of them are applied. The static library and the tests of the patches are built,
+and those tests run. Less optimisation than a release has halves the time.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -7,7 +7,8 @@
             library, and prints a number of its schema
   python    the Python example has at most 14 lines, set-up included (test_docs.py runs it)
   commands  every `./dev X` and `build/turnstile X` that README.md, CONTRIBUTING.md and the guide
-            name exists; a test that does not exist is said to be none before anything is fetched
+            name exists. For a test that does not exist, `./dev test` says so before it fetches
+            anything
   header    docs/guide.md names the subjects of include/turnstile.h in their order
   figures   the table beside other engines is that of docs/bench/peers.md; what docs/bench.md says
             of pairs, texts and schemas stands in docs/testing-log.md

@@ -1,7 +1,7 @@
 /* test_cache_faults.c - the vocabulary's cache file when the machine is not kind.
  *
- *   cut       a file cut off at any byte, or with any byte changed, is not used: the vocabulary is
- *             read from its source, and is the same
+ *   cut       a file that is cut off at any byte, or with any byte changed, is not used. The
+ *             vocabulary is read from its source, and is the same
  *   killed    a process that is killed while it writes leaves nothing that is used; the next one
  *             writes the file
  *   full      where the file can't be written (no room, no folder, no permission) the vocabulary
@@ -81,8 +81,8 @@ static void cut_and_changed(void) {
   CHECK(write_file(whole, n) && loads(folder) && files(".tslvocab") == 1 && files(".draft") == 0);
 }
 
-/* In a process of its own: load under a limit of `bytes` for files; SIGXFSZ kills at that byte, or,
- * ignored, the write fails as on a full disk. */
+/* Load under a limit of `bytes` for files, in a process of its own. SIGXFSZ kills at that byte.
+ * Where SIGXFSZ is ignored, the write fails as on a full disk. */
 static int load_with_room(rlim_t bytes, bool killed) {
   pid_t child = fork();
   if (child == 0) {

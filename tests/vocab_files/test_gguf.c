@@ -1,6 +1,6 @@
-/* test_gguf.c - vocabularies from GGUF, SentencePiece's tokenizer.model and tekken.json: small ones
- * written here, files that lie, and the real GGUF vocabularies of llama.cpp ($TSL_LLAMA/models),
- * each against its reference tokenisations.
+/* test_gguf.c - vocabularies from GGUF, SentencePiece's tokenizer.model and tekken.json. Small ones
+ * are written here, and files that lie. The real GGUF vocabularies of llama.cpp ($TSL_LLAMA/models)
+ * are each compared with their reference tokenisations.
  *
  * That tokenizer.model and tekken.json encode as PyPI's `sentencepiece` and `tiktoken` do is
  * test_encode.c's.

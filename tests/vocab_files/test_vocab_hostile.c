@@ -1,6 +1,6 @@
-/* test_vocab_hostile.c - tokenizer.json files that are wrong, that are small and ask for much work,
- * whose names were chosen to collide, or that are damaged: each fails with an error, or loads in
- * linear time.
+/* test_vocab_hostile.c - tokenizer.json files that are wrong or damaged, that are small and cause
+ * much work, or whose names were chosen to collide. Each fails with an error, or loads in linear
+ * time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

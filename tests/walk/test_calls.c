@@ -1,9 +1,9 @@
 /* test_calls.c - masks of names that are called: random grammars whose rules call themselves, and
  * what they begin with may end after each letter.
  *
- * A vocabulary of words, and of words with what stands between them. Random rules of names,
- * strings, brackets, lists, calls and optional parts, with white space that may be missing, so that
- * what follows a name may begin with a sign, with the same name again, or with nothing at all
+ * A vocabulary of words, and of words with what stands between them. Random rules have names,
+ * strings, brackets, lists, calls and optional parts, with white space that may be missing. So what
+ * follows a name may begin with a sign, with the same name again, or with nothing at all
  * (runtime/walk/follow.h). Along random texts each mask must allow just the tokens that can be
  * accepted one by one.
  *

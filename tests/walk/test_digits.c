@@ -1,8 +1,8 @@
 /* test_digits.c - numbers whose digits are known without a search (runtime/walk/from_root.c): masks
  * with that, without it, and token by token.
  *
- * Three vocabularies: all texts of up to three digits, as tokenizers have them; these but a few;
- * and with tokens of digits and something else, where nothing is known.
+ * There are three vocabularies. One has all texts of up to three digits, as tokenizers have them.
+ * One lacks a few of these. One has tokens of digits and something else, where nothing is known.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -266,7 +266,7 @@ static void random_texts(void) {
   }
 }
 
-/* Names that are left where some have come: of these a backslash may begin few in plain strings, up
+/* Names that are left where some have come. A backslash may begin few of these in plain strings, up
  * to four ranges of them with others between. */
 static void names_left(void) {
   static const char *const names[] = {"\\n", "!",    "\\\"",     "a",    "\\\\",    "b",
@@ -304,8 +304,8 @@ static void names_left(void) {
   order = (tsl_order)0;
 }
 
-/* One to forty members, whose names end at nodes of the trie that go on: what a walk of names keeps
- * of them, in any number. */
+/* One to forty members, whose names end at nodes of the trie that go on. Tested is what a walk of
+ * names keeps of them, in any number. */
 static void members(void) {
   for (uint32_t n = 1; n <= 40; n++) {
     struct text names = {0}, tokens = {0};

@@ -1,13 +1,14 @@
-/* test_groups.c - masks of characters that are counted in groups, of fields between which something
- * comes, and of several patterns for one text of limited length: random patterns and grammars.
+/* test_groups.c - masks of characters that are counted in groups, and of fields between which
+ * something comes. Also masks of several patterns for one text of limited length. Patterns and
+ * grammars are random.
  *
- * A vocabulary of words, runs of words with what separates them, and long tokens; patterns such as
- * `^(\w{1,20} ?){1,12}$`, grammars such as rows of fields of at most so many characters. Along
- * random texts each mask must allow just the tokens that can be accepted one by one; and of a
- * pattern, single bytes must be allowed where PCRE2 says that a match may go on with them. Several
- * patterns, each of which may be forbidden: over four letters all texts up to five of them are
- * tried by PCRE2, and after each beginning just those letters must be allowed that one of the texts
- * goes on with. Of longer ones each text must come to an end, and match.
+ * The vocabulary has words, runs of words with what separates them, and long tokens. A pattern is
+ * like `^(\w{1,20} ?){1,12}$`. A grammar is like rows of fields of at most so many characters.
+ * Along random texts each mask must allow just the tokens that can be accepted one by one. Of a
+ * pattern, single bytes must be allowed where PCRE2 says that a match may go on with them. There
+ * may be several patterns, each of which may be forbidden. PCRE2 tries all texts of up to five
+ * letters over four letters. After each beginning just those letters must be allowed with which one
+ * of the texts goes on. Of longer ones each text must come to an end, and match.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -254,8 +255,8 @@ static void groups_and_lengths(void) {
     }
 }
 
-/* One of a few alternatives goes on with letters, of which it must have more than a short one: what
- * is short must not hide that these do not fit. */
+/* One of a few alternatives goes on with letters, of which it must have more than a short
+ * alternative has. The short one must not hide that these letters do not fit. */
 static void long_alternatives(void) {
   static const char *const heads[] = {"", "a", "[ab]", "[0-9a-f]"}, *const classes[] = {
                                                                         "[^,]", "[a-z ]", ".",

@@ -1,8 +1,8 @@
 /* test_heavy.c - the engine beside the oracle over a trie with much below its nodes.
  *
- * Problem   The fuzz targets' vocabularies have some 250 short words: hardly a node has a hundred
- *           tokens below, and what the walk does there (letters, classes, tables, counters near
- *           their ends) is seen at the root alone.
+ * Problem   The fuzz targets' vocabularies have some 250 short words, so hardly a node has a
+ *           hundred tokens below. What the walk does at such nodes (letters, classes, tables,
+ *           counters near their ends) is seen at the root alone.
  * Idea      Vocabularies of many tokens that begin with one another (tests/support/heavy.h). Over
  *           them go the inputs of fuzz/corpus/mask, and the schemas, patterns and grammars of
  *           tests/cases with random commands (tests/judges/lockstep.h says what is compared).
@@ -119,7 +119,7 @@ static void grammars(void) {
   free(text);
 }
 
-/* Where nearly any byte may come, and then a call, a fork, a repetition or an end: what is read
+/* Nearly any byte may come, and then a call, a fork, a repetition or an end. Tested is what is read
  * along the table, and what is not. */
 static void nonascii_beginnings(void) {
   static const struct {

@@ -1,10 +1,11 @@
-/* test_languages.c - grammars in the manner of programming languages: random ones, each mask beside
- * that of the plain search and beside every token by itself; and of some what a first mask costs.
+/* test_languages.c - random grammars in the manner of programming languages. Each mask is compared
+ * with that of the plain search, and with every token by itself. Of some grammars the cost of a
+ * first mask is tested.
  *
- * Such a grammar has names that may be words as well, white space that may be missing, towers of
- * operators, lists without separators, and calls in all of that. Three things must not show in a
- * mask: calls that are put off (late_calls.c), rules that stand in place (tower.c), and letters
- * that go on whatever else they begin (endless.c).
+ * Such a grammar has names that may be words as well, and white space that may be missing. It has
+ * towers of operators, lists without separators, and calls in all of that. Three parts must not
+ * show in a mask. Calls are put off (late_calls.c). Rules stand in place of calls (tower.c).
+ * Letters go on, whatever else they begin (endless.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -152,8 +153,8 @@ static void words_beside_names(void) {
   free(mask);
 }
 
-/* A frame that is called from fifteen places, each followed by other signs: what it costs to be
- * where all of them can be, in steps. */
+/* A frame that is called from fifteen places, each followed by other signs. Tested is the cost, in
+ * steps, of a position where all of them can be. */
 static uint64_t followers(uint32_t off) {
   char text[2048];
   size_t n = (size_t)snprintf(

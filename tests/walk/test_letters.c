@@ -1,11 +1,11 @@
 /* test_letters.c - letters of patterns: random ones, each mask beside every token by itself; and of
  * some what a first mask costs.
  *
- * Patterns are put together of classes, words, loops with and without an upper bound and groups
- * that count down, as addresses, versions and counted words are. Among letters the walk enters only
- * what may become something else: each kind of mistake there denies tokens, or lets some through.
- * Characters past ASCII are letters, too, and tokens may end in the middle of one: what was begun
- * may be a letter, or what may stand where no more letters may.
+ * Patterns are put together of classes, words, loops with and without an upper bound, and groups
+ * that count down. Addresses, versions and counted words are such patterns. Among letters the walk
+ * enters only what may become something else: each kind of mistake there denies tokens, or lets
+ * some through. Characters past ASCII are letters, too, and tokens may end in the middle of one.
+ * What was begun may be a letter, or what may stand where no more letters may.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

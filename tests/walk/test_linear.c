@@ -131,8 +131,8 @@ static void the_nonascii_rest(void) { check_rest(true); }
 
 static bool is_quote(uint8_t byte) { return byte == '"' || byte == '\\'; }
 
-/* The table of quotes: its nodes are those of the whole that have one on their path or below, in
- * the same order; they have tokens from there on. */
+/* The table of quotes. Its nodes are those of the whole that have a quote on their path or below,
+ * in the same order. They have tokens from there on. */
 static void the_quotes(void) {
   tsl_grammar *g = compile("true");
   const tsl__linear *l = table_of(g), *quoted = l->quoted;

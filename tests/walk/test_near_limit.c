@@ -1,9 +1,9 @@
 /* test_near_limit.c - masks near the limits of a text's length, where tokens are longer than what
  * is left.
  *
- * A vocabulary of long tokens (up to 90 characters: words, runs, quotes, escapes, two-byte
- * characters), schemas with a pattern and a length; along random texts each mask must allow just
- * the tokens that can be accepted one by one.
+ * The vocabulary has long tokens, of up to 90 characters: words, runs, quotes, escapes, two-byte
+ * characters. Schemas have a pattern and a length. Along random texts each mask must allow just the
+ * tokens that can be accepted one by one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

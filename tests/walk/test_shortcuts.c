@@ -2,9 +2,10 @@
  * same, and the cost does not.
  *
  * Each row is an input that needs one shortcut. Random texts are followed with that shortcut on and
- * off at once: every mask is the same, and some are checked against each token by itself. What the
- * masks cost with it and without it is printed in steps (space.h), a new state or walk counting
- * eight; a shortcut that its own input does not take fails. Then the same with all of them off.
+ * off at once. Every mask is the same, and some are checked against each token by itself. The cost
+ * of the masks with the shortcut and without is printed in steps (space.h); a new state or walk
+ * counts eight. A shortcut that its own input does not take fails. Then the same with all of them
+ * off.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

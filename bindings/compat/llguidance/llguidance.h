@@ -4,8 +4,8 @@
  *     -lturnstile
  *
  * Names, arguments, structs and results are those of llguidance 1.9's header, as far as they are
- * here: tokenizers, matchers, and constraints with their parallel masks. What is not declared here
- * (stop controllers, cancellation handles), a program that uses it does not compile with; what is
+ * here: tokenizers, matchers, and constraints with their parallel masks. Stop controllers and
+ * cancellation handles are not declared here: a program that uses these does not compile. What is
  * declared and can't be done fails with a message. Types "regex", "lark", "llguidance" (a list of
  * grammars), "json", "json_schema" and "json_object" work.
  *

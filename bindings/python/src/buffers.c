@@ -1,7 +1,7 @@
 /* buffers.c - memory of arrays, without copying.
  *
  * Whatever has the buffer protocol (bytearray, array, memoryview, NumPy, mmap, ctypes) is read
- * through it. What has not, torch's tensors among them, is read through DLPack, whose structures
+ * through it. What has not, torch's tensors among them, is read through DLPack. Its structures
  * stand here as its specification (version 0.8 to 1.0, unversioned capsule) gives them.
  *
  * SPDX-License-Identifier: Apache-2.0

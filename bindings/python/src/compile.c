@@ -154,9 +154,9 @@ static int read_schema(PyObject *options, job *j) {
 
 /* A Grammar of the same vocabulary, or None. Whether its tables are shared is not known here: if
  * they are, its flag is polled, and the one of the call is not. So its flag, where it has one, is
- * the new grammar's too: there is one flag to keep alive, however many grammars are made over one
- * another. What another resolver has answered is not kept: the library would know it by the
- * job's address alone, where jobs come and go. */
+ * the new grammar's too. There is one flag to keep alive, however many grammars are made over one
+ * another. What another resolver has answered is not kept: the library would know it by the job's
+ * address alone, where jobs come and go. */
 static int read_over(PyObject *over, job *j) {
   if (over == Py_None) return 0;
   if (!PyObject_TypeCheck(over, core.grammar))
@@ -390,8 +390,8 @@ typedef struct core_background {
 } core_background;
 
 /* Compiles that may ask a resolver written in Python. A thread that wants the interpreter's lock
- * while the interpreter ends never gets it, and who waits for its compile waits for ever: so these
- * are ended before. */
+ * while the interpreter ends never gets it. Who waits for the compile of such a thread waits for
+ * ever. So these threads are ended before. */
 static core_background *asking;
 
 static void add_asking(core_background *b) {

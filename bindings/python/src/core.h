@@ -1,18 +1,18 @@
 /* core.h - what the files of the Python extension share.
  *
  * The extension is written against the stable ABI of CPython 3.9, so that one binary serves every
- * later version. A Python object holds one object of the library and nothing else that matters:
- * Vocab, Grammar, Matcher, Budget, Sampler, MaskTable, each in a file of its own; compile.c has
- * Cancel, Threads, Cache and Compile.
+ * later version. A Python object holds one object of the library and nothing else that matters.
+ * Vocab, Grammar, Matcher, Budget, Sampler and MaskTable have a file each. compile.c has Cancel,
+ * Threads, Cache and Compile.
  *
- * Four things are newer in the stable ABI than in CPython itself, and declared here: the buffer
- * protocol (in the limited headers from 3.11 on; the layout that 3.11 froze has been the same since
- * 3.0), METH_FASTCALL (from 3.10 on; the convention is that of 3.7), PyUnicode_AsUTF8AndSize and
- * PyMem_Calloc.
+ * Four things are newer in the stable ABI than in CPython itself, and declared here. The limited
+ * headers have the buffer protocol from 3.11 on; the layout that 3.11 froze has been the same since
+ * 3.0. They have METH_FASTCALL from 3.10 on; the convention is that of 3.7. The others are
+ * PyUnicode_AsUTF8AndSize and PyMem_Calloc.
  *
  * Threads: calls that compile, load or fill a batch let other Python threads run meanwhile. A
- * matcher belongs to one thread at a time in the library; here it is marked as busy while a batch
- * is filled, and a call from another thread raises StateError instead of racing.
+ * matcher belongs to one thread at a time in the library. Here a matcher is marked as busy while a
+ * batch is filled. A call from another thread raises StateError instead of racing.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -167,7 +167,7 @@ bool core_matcher_is_free(PyObject *matcher);
  * busy, until it is let go. */
 void core_matcher_hold(PyObject *matcher);
 void core_matcher_let_go(PyObject *matcher);
-/* Row `row` of an array as a mask of `words` words, the rest of the row cleared; NULL with an
+/* Row `row` of an array as a mask of `words` words, the rest of the row cleared. NULL with an
  * exception set if it does not fit. */
 uint32_t *core_mask_row(const core_span *span, Py_ssize_t row, uint32_t words);
 /* An array of ids as a list; NULL with an exception set on failure. */
@@ -214,9 +214,9 @@ void *core_array(Py_ssize_t count, size_t size);
 /* tp_new of types that are made by their class methods alone. */
 PyObject *core_no_new(PyTypeObject *type, PyObject *args, PyObject *kwargs);
 
-/* Types that refer to other objects are traversed by the collector of cycles, and need no tp_clear:
- * what they refer to never changes, as with a tuple, so that a cycle goes through something else
- * that can be cleared (a __dict__, a list). */
+/* Types that refer to other objects are traversed by the collector of cycles, and need no tp_clear.
+ * What they refer to never changes, as with a tuple. So a cycle goes through something else that
+ * can be cleared (a __dict__, a list). */
 
 /* Free an instance of a heap type, and its reference to the type. */
 void core_free_instance(PyObject *self);

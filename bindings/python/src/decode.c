@@ -1,9 +1,9 @@
 /* decode.c - decoders that know the grammar: drafts, beams, the model's own distribution,
  * probabilities of all outputs.
  *
- * A model is a callable: it gets a list of prefixes (lists of tokens after the prompt) and returns
- * their rows of logits, an array of float32 of shape (prefixes, logits_width), which is copied.
- * What it raises ends the call and is raised by it.
+ * A model is a callable. It gets a list of prefixes (lists of tokens after the prompt) and returns
+ * their rows of logits. These are an array of float32 of shape (prefixes, logits_width), which is
+ * copied. What it raises ends the call and is raised by it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,7 @@
 /* matcher.c - the type Matcher, and filling the masks of many matchers at once.
  *
- * `mask` and `accept` are called once per token: they take their arguments in place, and what they
- * cost over the library's calls is an argument check, for `mask` also opening and closing a buffer.
+ * `mask` and `accept` are called once per token, and take their arguments in place. Over the
+ * library's calls they cost an argument check, and `mask` also opens and closes a buffer.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,8 +11,8 @@
 
 static tsl_matcher *of(PyObject *self) { return ((core_matcher *)self)->matcher; }
 
-/* Checked right before the library is called: reading an argument may run the user's code, which
- * may use the matcher, or let other threads do so. */
+/* The check comes right before the call of the library. Reading an argument may run the user's
+ * code, which may use the matcher, or let other threads do so. */
 static inline bool is_free(PyObject *self) {
   if (!((core_matcher *)self)->busy) return true;
   core_raise(TSL_ERR_STATE, NULL, "the matcher is in use by another thread");

@@ -13,9 +13,9 @@ class Cache:
     """The most recently used values by key; from any thread. Two threads that miss at once both
     make the value, and one of the two is kept.
 
-    At most `most` values are held and, where `size` measures one in bytes, as many as together have
-    `max_bytes`: each is measured whenever it is given out, as grammars grow while they are used.
-    The one that is given out is kept, however large it is.
+    At most `most` values are held. Where `size` measures a value in bytes, all together have at
+    most `max_bytes`. Each value is measured whenever it is given out, as grammars grow while they
+    are used. The one that is given out is kept, however large it is.
     """
 
     def __init__(self, most, max_bytes=None, size=None):

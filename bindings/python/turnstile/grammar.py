@@ -46,9 +46,10 @@ class Grammar(_core.Grammar):
 
     and all but tags and tools
 
-    cache        a Cache: an equal grammar that it holds is given out in its place; or the path of a
-                 folder of artifacts that processes share: one of them compiles, the others map what
-                 it has written (docs/scale-out.md). Deadline and cancel then end with the compile
+    cache        a Cache, whose equal grammar, if it holds one, is given out in place of a new one.
+                 Or the path of a folder of artifacts that processes share: one of them compiles,
+                 the others map what it has written (docs/scale-out.md). Deadline and cancel then
+                 end with the compile
     """
 
     _left_out = ""  # what tools() left out of schemas: lines of JSON
@@ -75,15 +76,15 @@ class Grammar(_core.Grammar):
         **limits,
     ):
         """Compile a JSON Schema: JSON text as str or bytes, the schema as dict or bool, or a type
-        as turnstile.types reads. Of what JSON cannot hold in a dict (NaN, a lone
-        surrogate) GrammarError names the place; objects of types that it does not have are
-        json.dumps's TypeError.
+        as turnstile.types reads. GrammarError names the place of what JSON cannot hold in a dict
+        (NaN, a lone surrogate). Objects of types that JSON does not have are json.dumps's
+        TypeError.
 
         order           of the members of an object: "schema" (as listed in `properties`) or "any"
-        whitespace      "plain" (none, one space, or at most two line breaks and 64 columns of
-                        indentation), a pair of ints in place of these two, "compact" (none),
-                        "pretty" (newlines and `indent` spaces), an int (at most so many characters
-                        at each place), or "any" that JSON allows
+        whitespace      "plain": none, one space, or at most two line breaks and 64 columns of
+                        indentation. A pair of ints: other bounds than these two. "compact": none.
+                        "pretty": newlines and `indent` spaces. An int: at most so many characters
+                        at each place. "any": all that JSON allows.
         spelling        "plain": numbers and strings as printers of JSON write them, integers
                         without fraction and exponent; or "any" that JSON allows
         generous        accept every JSON text of a valid value, for texts that others wrote: as
@@ -163,8 +164,8 @@ class Grammar(_core.Grammar):
     def regex(
         cls, vocab, pattern, *, case_insensitive=False, dot_all=False, search=False, **limits
     ):
-        """Compile a regular expression (ECMA-262 and the PCRE syntax that does not clash with it)
-        that the whole text must match; with `search`, some part of it.
+        """Compile a regular expression that the whole text must match, or with `search` some part
+        of it. The syntax is ECMA-262's and the PCRE syntax that does not clash with it.
         """
         return cls._make("regex", vocab, pattern, (case_insensitive, dot_all, search), limits)
 
@@ -185,8 +186,8 @@ class Grammar(_core.Grammar):
 
     @classmethod
     def gbnf(cls, vocab, text, *, root="root", **limits):
-        """Compile a GBNF grammar, llama.cpp's dialect, with left recursion allowed, and lines that
-        begin with "|" going on with the rule before; `root` is its start rule.
+        """Compile a GBNF grammar in llama.cpp's dialect, whose start rule is `root`. Left recursion
+        is allowed. A line that begins with "|" goes on with the rule before.
         """
         return cls._make("gbnf", vocab, text, (root,), limits)
 
@@ -239,9 +240,9 @@ class Grammar(_core.Grammar):
         hold for the schemas in it, as for json_schema.
 
         over  an earlier Grammar of tags or tools of this vocabulary. The new one uses what the
-              earlier one found out about schemas with the same text, unless a resolver is called:
-              so it costs only what is new. The grammars share memory and one lock, and may be
-              dropped in any order. The options of every constructor are those of the first of
+              earlier one found out about schemas with the same text, unless a resolver is called.
+              So the new one costs only what is new. The grammars share memory and one lock, and may
+              be dropped in any order. The options of every constructor are those of the first of
               them, `cancel` included
         """
         schema = (
@@ -293,7 +294,7 @@ class Grammar(_core.Grammar):
     ):
         """What a model may answer to a request with tools.
 
-        request      the body as it is sent (JSON text, or a dict or list): OpenAI's chat
+        request      the body as it is sent (JSON text, or a dict or list). It is OpenAI's chat
                      completions or responses, Anthropic's messages, MCP's tools/list, or a bare
                      array of tools
         preset       how the model writes calls: a name out of tool_presets(), the name of a model

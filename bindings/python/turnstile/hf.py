@@ -4,12 +4,12 @@
     model.generate(**inputs, logits_processor=[processor])
 
 Beam search reorders, copies and drops rows between two steps without telling anybody. A matcher per
-row would go wrong there; so rows are followed by what is written in them: the tokens after the
-prompt are the key under which the matcher of the step before is found. A row whose history has a
-token that was nobody's choice (a beam of probability zero, which beam search keeps where a grammar
-allows fewer tokens than there are beams; the padding after a stop string, which is no end of the
-grammar's) is dead: only the tokens that end a generation are left to it, with finite scores, as
-sampling fails on a row without any. A beam of probability zero stays one.
+row would go wrong there. So rows are followed by what is written in them. The tokens after the
+prompt are the key under which the matcher of the step before is found. Some rows have a token in
+their history that was nobody's choice. Beam search keeps a beam of probability zero where a grammar
+allows fewer tokens than there are beams. A stop string, which is no end of the grammar's, is
+followed by padding. Such a row is dead. Only the tokens that end a generation are left to it, with
+finite scores, because sampling fails on a row without any. A beam of probability zero stays one.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -25,8 +25,8 @@ __all__ = ["LogitsProcessor", "vocab_of"]
 
 
 def vocab_of(tokenizer, model):
-    """The vocabulary of a tokenizer, as large as the model's logits (larger where the tokenizer has
-    more tokens), ended by the tokens that end the model's generations.
+    """The vocabulary of a tokenizer, as large as the model's logits, or larger where the tokenizer
+    has more tokens. Its end tokens are those that end the model's generations.
     """
     config = model.config.get_text_config()
     return Vocab.from_transformers(

@@ -1,12 +1,12 @@
 """A mask over logits on a GPU, in one pass: what tensors.apply_ does there where Triton is.
 
 What is refused must be written, what is allowed must not be read or written; so the floor is the
-bytes of what is refused. Two things cost more: a store that leaves out some elements is not one of
-16 bytes, and a thread per word of a mask is too few. So a program takes 64 words, 2,048 logits.
-With none refused it ends; with few words that refuse anything it writes those logits alone; else it
-reads what is allowed and writes all, in whole vectors. On an H200 256 rows of 128,256 float32 take
-42 us with 10 tokens allowed, 74 with half and 21 with all but 100; the torch calls in tensors.py
-take 265.
+bytes of what is refused. Two other ways cost more. A store that leaves out some elements is not one
+of 16 bytes. One thread per word of a mask is too few. So a program takes 64 words, 2,048 logits. If
+no token is refused, the kernel ends. If few words refuse anything, the kernel writes those logits
+alone. Else it reads what is allowed and writes all, in whole vectors. On an H200 256 rows of
+128,256 float32 take 42 us with 10 tokens allowed, 74 with half and 21 with all but 100. The torch
+calls in tensors.py take 265.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -56,10 +56,10 @@ def refuse_(logits: Any, masks: Any, sources: Any = None, targets: Any = None) -
     """Set to -inf in row targets[i] of `logits` (rows, width) what row sources[i] of `masks` (rows,
     >= ceil(width / 32)) does not allow.
 
-    `masks` is int32, `sources` and `targets` are int64 of one length, no target twice; without one
-    of them it is i, for each row of the other, or of `masks`. All are on the same device, on whose
-    current stream this is done; the elements of a row lie side by side. Nothing is checked: indices
-    outside are undefined behaviour.
+    `masks` is int32, `sources` and `targets` are int64 of one length, no target twice. Without one
+    of them, number i is i, for each row of the other, or of `masks`. All are on the same device, on
+    whose current stream this is done; the elements of a row lie side by side. Nothing is checked:
+    indices outside are undefined behaviour.
     """
     width = logits.shape[1]
     rows = (

@@ -7,11 +7,11 @@
     llama.create_chat_completion(messages, logits_processor=processors)
 
 It is called before llama.cpp's own samplers, so that top-k and its like choose among what is
-allowed. What a processor raises llama-cpp-python prints and forgets, and goes on with the logits as
-they are; so where something goes wrong (a limit, another generation's tokens) only the tokens that
-end a text are left in them, and the text ends there. A draft model can't be used beside it, as
-processors are then shown tokens that may yet be dropped: that ends the text too. Programs in C and
-C++ use bindings/llama.cpp instead.
+allowed. When a processor raises, llama-cpp-python prints that and goes on with the logits as they
+are. So this one does not raise where something goes wrong (a limit, another generation's tokens).
+It leaves only the tokens that end a text in the logits, and the text ends there. A draft model
+can't be used beside it, as processors are then shown tokens that may yet be dropped: that ends the
+text too. Programs in C and C++ use bindings/llama.cpp instead.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -27,8 +27,8 @@ __all__ = ["LogitsProcessor"]
 class LogitsProcessor:
     """Constrains one generation; use a new one for the next, or reset() in between.
 
-    loop_repeats  after so many equal copies of the same tokens at the end of the answer the next
-                  copy is not begun, where another token is allowed (turnstile.find_loop); 0: off
+    loop_repeats  after so many equal copies of the same tokens at the end of the answer no further
+                  copy begins, if another token is allowed. 0: off (turnstile.find_loop)
     """
 
     def __init__(self, grammar, loop_repeats=0):
@@ -48,8 +48,8 @@ class LogitsProcessor:
         self._error = None
 
     def __call__(self, input_ids, scores):
-        """`input_ids`: all tokens so far, the prompt's at the first call, one more at each that
-        follows; `scores`: the logits, one for each token of the model. A new array. An exception
+        """`input_ids` are all tokens so far: the prompt's at the first call, one more at each that
+        follows. `scores` are the logits, one for each token of the model. A new array. An exception
         ends the generation: until reset() every call raises it, and leaves the tokens that end a
         text alone in `scores`, all as likely.
         """

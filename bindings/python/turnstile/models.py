@@ -7,15 +7,15 @@
     model = turnstile.models.Transformers(model, tokenizer)          # Hugging Face transformers
     await model.acall("How old is Anna?", int)                       # the same, elsewhere
 
-The second argument says what the answer is: a type (turnstile.types lists them), a JSON Schema as a
-dict, a compiled regular expression (re.compile), or a turnstile.Grammar. Schemas and types give the
-parsed object, the others the text. Without it the model answers freely.
+The second argument says what the answer is. It is a type (turnstile.types lists them), a JSON
+Schema as a dict, a compiled regular expression (re.compile), or a turnstile.Grammar. Schemas and
+types give the parsed object, the others the text. Without it the model answers freely.
 
 Each has an asynchronous form: acall, astream, abatch, ameasure, achoose. It runs in a thread of the
 model's own, one after the other.
 
-White space is that of json.dumps(indent=2) and spellings are plain: what models write by
-themselves, and what lets names and brackets be written without the model ("forced tokens").
+White space is that of json.dumps(indent=2) and spellings are plain. Models write so by themselves.
+Also, names and brackets can then be written without the model ("forced tokens").
 
 Your own model: derive from Model and define encode, logits and template.
 
@@ -175,10 +175,10 @@ class Model(_Answers):
         return answer[3](b"".join(pieces).decode("utf-8", "replace"))
 
     def stream(self, prompt, type=None, *, system=None, max_tokens=512, **sampling):
-        """The answer while it is written. For schemas and types: what is known of it, as JSON's
-        dicts, lists and scalars, each time that more is known (turnstile.partial); the last one is
-        the answer as calling the model gives it. Else the text, in pieces of whole characters.
-        Cost: each partial object reads the text so far anew.
+        """The answer while it is written. For schemas and types: what is known of the answer, as
+        JSON's dicts, lists and scalars, each time that more is known (turnstile.partial). The last
+        value is the answer as calling the model gives it. Else the text, in pieces of whole
+        characters. Cost: each partial object reads the text so far anew.
         """
         answer = _answer_of(type)
         if answer[0] is None:

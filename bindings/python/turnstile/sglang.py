@@ -4,10 +4,10 @@
     turnstile.sglang.register()     # before the server starts, in the process that starts it
     # then: --grammar-backend turnstile
 
-Requests with `json_schema`, `regex`, `ebnf` and `structural_tag` are served. A grammar that
-can't be compiled becomes SGLang's InvalidGrammarObject, with the JSON pointer and the reason, which
-fails that request alone; so does one that reaches a limit later. Reasoning models: a backend that
-is registered has to see to the thinking part itself; that is done by SGLang's own wrapper,
+Requests with `json_schema`, `regex`, `ebnf` and `structural_tag` are served. A grammar that can't
+be compiled becomes SGLang's InvalidGrammarObject, with the JSON pointer and the reason. That fails
+that request alone. A grammar that reaches a limit later does the same. Reasoning models: a backend
+that is registered has to see to the thinking part itself. SGLang's own wrapper does that,
 ReasonerGrammarBackend, as for the built-in backends.
 
 SPDX-License-Identifier: Apache-2.0
@@ -32,9 +32,9 @@ MAX_WHITESPACE = (
 class RequestGrammar(host.BaseGrammarObject):
     """One request's place in its grammar.
 
-    A mask that can't be made (a limit) would end the scheduler, with all its requests: it has the
-    tokens that end a text alone, and the next token is refused, for which SGLang aborts the
-    request.
+    A mask that can't be made (a limit) would end the scheduler, with all its requests. In its place
+    comes a mask with only the tokens that end a text. The next token is refused, and for that
+    SGLang aborts the request.
     """
 
     def __init__(self, matcher, stats=None):

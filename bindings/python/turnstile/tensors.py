@@ -1,7 +1,7 @@
 """Masks and torch tensors: what the adapters of torch hosts share. Imports torch; nothing else of
 this package does.
 
-A mask is a tensor of int32, one row per sequence, as vLLM and SGLang have it; -1 is a word whose 32
+A mask is a tensor of int32, one row per sequence, as vLLM and SGLang have it. -1 is a word whose 32
 tokens are all allowed.
 
 SPDX-License-Identifier: Apache-2.0
@@ -21,7 +21,7 @@ _WORDS = tuple(getattr(torch, name) for name in ("int32", "uint32") if hasattr(t
 @functools.lru_cache(maxsize=None)
 def kernel(device):
     """The module turnstile.kernel, or None where there is no Triton, or none that works on the
-    device (it wants a C compiler, for one); then a warning says why.
+    device. Triton needs a C compiler, for one. With None a warning says why.
     """
     try:
         from turnstile import kernel
@@ -66,8 +66,8 @@ def allow_only_(row, tokens):
 
 
 def check_logits(logits, words, rows):
-    """ValueError if masks of `words` words are too narrow for `logits`; IndexError if one of
-    `rows`, ints or None for all, is none of theirs: a kernel would write anywhere.
+    """ValueError if masks of `words` words are too narrow for `logits`. IndexError if `logits` do
+    not have one of `rows` (ints, or None for all): a kernel would write anywhere.
     """
     if logits.shape[-1] > words * 32:
         raise ValueError(f"{logits.shape[-1]} columns of logits, the masks have {words * 32}")
@@ -79,11 +79,12 @@ def apply_(logits, masks, rows=None):
     """Set the logits that `masks` does not allow to -inf, in place.
 
     `logits` is (n, width) on any device; `masks` is int32 of (n, >= ceil(width / 32)) words on any
-    device. With `rows`, a list of ints of which none comes twice, row rows[i] of `logits` is masked
-    by row i of `masks`, which may have more, and the others are left alone. On the host this is one
-    pass of the library's vector kernels, on a GPU one of turnstile.kernel, or some ten calls of
-    torch where there is no Triton, where the columns of a row lie apart, or (on the host) for
-    logits of float64. From pinned memory nothing waits for the GPU.
+    device. `rows` is a list of ints of which none comes twice. Row rows[i] of `logits` is then
+    masked by row i of `masks`, which may have more rows. The other rows of `logits` are left alone.
+    On the host this is one pass of the library's vector kernels, on a GPU one of turnstile.kernel.
+    In three cases there are some ten calls of torch instead. There is no Triton, the columns of a
+    row lie apart, or logits of float64 are on the host. From pinned memory nothing waits for the
+    GPU.
     """
     if masks.dtype not in _WORDS:
         raise ValueError(f"masks of {masks.dtype}; they are int32, 32 tokens to a word")

@@ -1,6 +1,6 @@
-"""Requests as servers get them: what one constrains (Grammar.request), and a request with tools and
-a family of models: the grammar of its answers, and answers read back. And the lint: what in a
-schema makes models worse, or costs tokens.
+"""Requests as servers get them, and what a request constrains (Grammar.request). For a request with
+tools and a family of models: the grammar of its answers, and answers read back. And the lint: what
+in a schema makes models worse, or costs tokens.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -3,11 +3,12 @@
     schema, build = turnstile.types.schema_of(Person)     # a dataclass
     build({"name": "Anna", "age": 42})                    # Person(name='Anna', age=42)
 
-Types: None, bool, int, float, str, Literal, Enum, Union and Optional, list, tuple, set, frozenset,
-dict with keys of str, dataclasses, TypedDict, NamedTuple, datetime, date, time, UUID, Decimal, Any,
-NewType, and functions: their parameters as an object, which comes back as a dict. Annotated with
-bounds by their usual names (ge, gt, le, lt, multiple_of, min_length, max_length, pattern), as those
-of annotated-types, pydantic.Field and msgspec.Meta. A class may contain itself: it becomes $defs.
+Types: None, bool, int, float, str, Literal, Enum, Union, Optional, list, tuple, set, frozenset,
+dict with keys of str, dataclasses, TypedDict, NamedTuple. Also datetime, date, time, UUID, Decimal,
+Any, NewType, and functions. A function stands for its parameters as an object, which comes back as
+a dict. Annotated with bounds by their usual names (ge, gt, le, lt, multiple_of, min_length,
+max_length, pattern), as those of annotated-types, pydantic.Field and msgspec.Meta. A class may
+contain itself: it becomes $defs.
 
 Classes of pydantic have their own schema and validation. pydantic, where it is installed,
 reads every other type too (EmailStr, bytes, deque).

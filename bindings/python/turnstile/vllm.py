@@ -20,11 +20,12 @@ vllm.logits_processors. It is requested per request,
 
     SamplingParams(extra_args={"turnstile": {"json_schema": {...}}})
 
-with one of json_schema, regex, gbnf, ebnf, choice, and beside it the options of turnstile.Grammar's
-constructor of that name that say what a text is (OPTIONS; limits and caches are the server's), and
-"in_time": true for texts that are complete within the request's max_tokens (where no text is that
-short, it is cut off as ever). A request that goes wrong in the engine is logged and ended, others
-go on. It works with what vLLM allows logits processors to do, which excludes speculative decoding.
+with one of json_schema, regex, gbnf, ebnf, choice. Beside it may stand the options of
+turnstile.Grammar's constructor of that name that say what a text is (OPTIONS). Limits and caches
+are the server's. "in_time": true asks for texts that are complete within the request's max_tokens.
+Where no text is that short, the text is cut off as without "in_time". A request that goes wrong in
+the engine is logged and ended, others go on. It works with what vLLM allows logits processors to
+do, which excludes speculative decoding.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -131,9 +132,9 @@ class RequestGrammar(StructuredOutputGrammar):
     """One request's place in its grammar.
 
     Tokens after the end are ignored, as vLLM hands them over where a draft ran past it; rollback
-    knows how many they were. What the library raises would end the engine, with all its requests:
-    so it is logged, the mask has the end's tokens alone from there on, and none is accepted, for
-    which vLLM ends the request.
+    knows how many they were. What the library raises would end the engine, with all its requests.
+    So the error is logged, and the mask has only the end's tokens from there on. No token is
+    accepted, and for that vLLM ends the request.
     """
 
     def __init__(self, grammar):
@@ -193,8 +194,8 @@ class RequestGrammar(StructuredOutputGrammar):
 
 
 class _Validator:
-    """Refuses a request where it comes in, with a message, rather than in the engine: with the
-    vocabulary of the tokenizer, whose tokens a grammar may name.
+    """Refuses a request where it comes in, with a message, rather than in the engine. The check has
+    the vocabulary of the tokenizer, because a grammar may name its tokens.
     """
 
     def __init__(self):
@@ -295,8 +296,8 @@ OPTIONS = {
 
 
 def _request_of(params):
-    """(kind, text, options), and the tokens within which the text must be complete or None, of what
-    a request asks of the logits processor; or None.
+    """What a request asks of the logits processor, or None. It is (kind, text, options), and the
+    number of tokens within which the text must be complete, or None.
     """
     requested = (params.extra_args or {}).get("turnstile")
     if requested is None:

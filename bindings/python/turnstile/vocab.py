@@ -41,9 +41,9 @@ class Vocab(_core.Vocab):
 
     @classmethod
     def from_pretrained(cls, source, *, logits_width=0, eog=()):
-        """The vocabulary of a tokenizer object of transformers, of a file, or of a model's folder:
-        its tokenizer.json, tekken.json, tokenizer.model or single GGUF file, the first that is
-        there. Nothing is fetched.
+        """The vocabulary of a tokenizer object of transformers, of a file, or of a model's folder.
+        Of a folder the first that is there is read: tokenizer.json, tekken.json, tokenizer.model or
+        a single GGUF file. Nothing is fetched.
         """
         if not isinstance(source, (str, os.PathLike)):
             return cls.from_transformers(source, logits_width=logits_width, eog=eog)
@@ -94,7 +94,7 @@ class Vocab(_core.Vocab):
         package tokenizers).
 
         `logits_width` should be the model's `config.vocab_size`, `eog` the `eos_token_id` of its
-        generation config; without `eog` the tokenizer's own end-of-sequence token counts, together
+        generation config. Without `eog` the tokenizer's own end-of-sequence token counts, together
         with the well-known names of such tokens.
         """
         backend = getattr(tokenizer, "backend_tokenizer", None)

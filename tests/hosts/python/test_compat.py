@@ -1,6 +1,6 @@
-"""The stand-ins for llguidance and XGrammar: small programs over their public calls run on the real
-package and on the stand-in: in Python one for each library; in C, for llguidance,
-tests/hosts/llguidance.c; in C++, for XGrammar, tests/hosts/xgrammar.cpp.
+"""The stand-ins for llguidance and XGrammar. Small programs over their public calls run on the real
+package and on the stand-in. In Python there is one for each library. llguidance has one in C,
+tests/hosts/llguidance.c. XGrammar has one in C++, tests/hosts/xgrammar.cpp.
 
 Their masks are compared where all three agree on what is allowed; texts are generated under each
 mask.

@@ -2,7 +2,7 @@
 processes of this machine. Workers are killed meanwhile. They are bindings/python/examples:
 ray_batch.py and ray_serve.py.
 
-The answer to a prompt is the same in every process, so a job is right if it has each prompt once,
+The answer to a prompt is the same in every process. So a job is right if it has each prompt once,
 with the answer that this process writes. --prompts N: so many prompts (default: 600).
 
 SPDX-License-Identifier: Apache-2.0

@@ -373,8 +373,8 @@ check(
 for text, tokens in generate([wanted[0].grammar, again.grammar], ["p", "q"]):
     validate(text, SCHEMA, tokens, "through the grammar manager")
 
-# The example, as it is: SGLang's server is what it starts, and that alone is replaced, by one that
-# takes its options and makes its grammar backend.
+# The example, as it is. SGLang's server, which it starts, is the only part that is replaced, by one
+# that takes its options and makes its grammar backend.
 started = []
 sys.modules["sglang.srt.entrypoints.http_server"] = types.SimpleNamespace(
     launch_server=started.append

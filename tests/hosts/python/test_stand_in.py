@@ -1,8 +1,8 @@
 """The stand-ins under the names of the libraries: backend files of vLLM and SGLang for XGrammar and
 llguidance, as they are, over Turnstile. Their imports find the stand-ins, as stand_in() says.
 
-Then the names: each public name of the two libraries, read from their files, is in the stand-in or
-in the list of docs/switch.md of what is not.
+Then the names: each public name of the two libraries, read from their files, is in the stand-in, or
+docs/switch.md lists it as missing.
 
 SPDX-License-Identifier: Apache-2.0
 """

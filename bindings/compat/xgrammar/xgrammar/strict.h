@@ -1,14 +1,14 @@
 /* strict.h - XGrammar's strict_mode: a JSON Schema whose objects and arrays hold what they list,
  * and nothing else.
  *
- * The text of the schema is copied, and before the end of each schema in it that lists members
- * ("properties", "patternProperties", "allOf", or the type "object" beside "required",
- * "minProperties" or "maxProperties"; alone it is any object) and says nothing of others,
- * "unevaluatedProperties": false is put; for "prefixItems" without "items" likewise
- * "unevaluatedItems": false. Parts of an allOf are left open: only their whole can be closed. In
- * the text of a structural tag every "json_schema" or "schema" is a schema. What is in enum, const,
- * default and other values is no schema, and stays as it is. Malformed text is copied as it stands,
- * for the compiler to refuse with its place in the text.
+ * The text of the schema is copied. A schema in the text that lists members and says nothing of
+ * others gets "unevaluatedProperties": false before its end. A schema lists members by
+ * "properties", "patternProperties" or "allOf". The type "object" lists members beside "required",
+ * "minProperties" or "maxProperties"; alone it is any object. In the same way "prefixItems" without
+ * "items" gets "unevaluatedItems": false. Parts of an allOf are left open: only their whole can be
+ * closed. In the text of a structural tag every "json_schema" or "schema" is a schema. What is in
+ * enum, const, default and other values is no schema, and stays as it is. Malformed text is copied
+ * as it stands, for the compiler to refuse with its place in the text.
  *
  * Schemas nested deeper than 512 are left as they are, since the compiler refuses them.
  *
@@ -37,8 +37,8 @@ public:
   }
 
 private:
-  /* What a value is: a schema; one whose end stays open; an object of schemas; an array of schemas,
-   * or of open ones; a part of a structural tag; anything else. */
+  /* What a value is: a schema, or one whose end stays open; an object of schemas; an array of
+   * schemas, or of open ones. Or a part of a structural tag, or anything else. */
   enum What { kSchema, kOpen, kMap, kList, kOpenList, kTag, kData };
   const std::string &text_;
   std::string out_;

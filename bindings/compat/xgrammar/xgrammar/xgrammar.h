@@ -4,18 +4,18 @@
  *     c++ -std=c++17 -Ibindings/compat/xgrammar -Iinclude host.cpp -lturnstile            (and -I
  *     for <dlpack/dlpack.h>, if the host has it)
  *
- * There are TokenizerInfo, Grammar (EBNF, JSON Schema, regular expressions, plain JSON, structural
- * tags in the form of one JSON text), GrammarCompiler, CompiledGrammar, GrammarMatcher,
+ * There are TokenizerInfo, Grammar, GrammarCompiler, CompiledGrammar, GrammarMatcher,
  * BatchGrammarMatcher and the functions on bitmasks, with the arguments that XGrammar 0.2 gives
- * them. What there is not, a program that uses it does not compile with: serialisation, captures,
- * temperatures, unions of grammars, draft trees, metadata of tokenizers.
+ * them. Grammar reads EBNF, JSON Schema, regular expressions, plain JSON, and structural tags in
+ * the form of one JSON text. What there is not, a program that uses it does not compile with:
+ * serialisation, captures, temperatures, unions of grammars, draft trees, metadata of tokenizers.
  *
  * Where it differs, though the calls are the same:
  *   masks        Turnstile's, that is exact; bits past the vocabulary are 0, and
  *                FillNextTokenBitmask always says that the mask has to be applied
  *   schemas      enforced or refused. strict_mode closes objects and arrays that list their members
  *                (unevaluatedProperties and unevaluatedItems false) where the schema says nothing
- *                of others, but for the parts of an allOf, which only their whole can close. Of
+ *                of others. Parts of an allOf stay open, because only the whole can be closed. Of
  *                indent and separators, those that Turnstile writes are accepted (any_whitespace;
  *                compact; indent with ", " or "," and ": "), and others refused
  *   regex        ECMA-262's and PCRE's syntax, "." being any character, but in structural tags,

@@ -12,8 +12,8 @@ A program whose imports cannot be changed calls, before they are run,
 
 after which `import llguidance` and its modules are these. docs/switch.md lists what there is not:
 regex_to_lark, and the modules mlx, llamacpp, gbnf_to_lark and cli. As with llguidance, a grammar
-that is refused gives a matcher in error, whose get_error() says why; it takes no tokens but the
-end-of-sequence ones, which its mask has alone.
+that is refused gives a matcher in error, whose get_error() says why. Such a matcher takes no tokens
+but the end-of-sequence ones, which its mask has alone.
 
 Where it differs: what a Lark grammar means is in docs/lark.md. Masks are Turnstile's, that is
 exact. Of a schema's options whitespace_flexible counts; coerce_one_of and lenient have no meaning,

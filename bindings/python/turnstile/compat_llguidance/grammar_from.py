@@ -10,9 +10,9 @@ from turnstile.compat_llguidance.matcher import LLMatcher
 
 
 def grammar_from(format: str, text: Any) -> str:
-    """A grammar of that format, for LLMatcher: "lark", "json_schema", "json", "regex", "choice" (a
-    list of strings, or its JSON), "llguidance" (a list of grammars); "gbnf", "ebnf", "cfg" and
-    "grammar" are GBNF where the text has `::=`, else Lark.
+    """A grammar of that format, for LLMatcher. The formats are "lark", "json_schema", "json",
+    "regex", "choice" (a list of strings, or its JSON) and "llguidance" (a list of grammars).
+    "gbnf", "ebnf", "cfg" and "grammar" are GBNF where the text has `::=`, else Lark.
     """
     if format == "lark":
         return LLMatcher.grammar_from_lark(text)

@@ -1,7 +1,8 @@
 """llguidance's matchers: LLMatcher, LLInterpreter, LLExecutor.
 
-A grammar is a text, as with llguidance: Lark; a list of grammars as JSON; a JSON Schema, whose
-member "x-guidance" says how it is written; or what grammar_from_regex and grammar_from made.
+A grammar is a text, as with llguidance. It is Lark, a list of grammars as JSON, or what
+grammar_from_regex and grammar_from made. Or it is a JSON Schema, whose member "x-guidance" says how
+white space and separators are written.
 
 SPDX-License-Identifier: Apache-2.0
 """

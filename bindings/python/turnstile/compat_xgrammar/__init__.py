@@ -16,11 +16,11 @@ docs/ebnf.md says, Lark as docs/lark.md. What XGrammar raises as RuntimeError is
 
 Where it differs: masks are Turnstile's, that is exact. `strict_mode` closes objects and arrays that
 list their members (unevaluatedProperties and unevaluatedItems false) where the schema says nothing
-of others, but for the parts of an allOf, which only their whole can close. Of indent and
+of others. Parts of an allOf stay open, because only the whole can be closed. Of indent and
 separators, those that Turnstile writes are accepted (any_whitespace; compact; indent with (",", ":
 ")), and others refused. In regular expressions of compile_regex "." is any character, as with
-XGrammar; in those of structural tags it is no end of a line. Rollbacks reach back 4,096 tokens;
-what can't be rolled back is StateError (a RuntimeError), and rows or shapes that do not fit are
+XGrammar; in those of structural tags it is no end of a line. Rollbacks reach back 4,096 tokens.
+What can't be rolled back is StateError (a RuntimeError). Rows or shapes that do not fit are
 ValueError or IndexError. An empty string is no step of its own. Masks may be wider than the
 vocabulary, what is past it being cleared, and no matcher or row may come twice in a batch. Where
 the forced bytes end inside a character, the whole ones before are the jump-forward string; where

@@ -121,8 +121,8 @@ class GrammarCompiler:
         return self._compile(Grammar("ebnf", grammar, root=root_rule_name))
 
     def compile_structural_tag(self, *args, **kwargs):
-        """A structural tag as JSON text, dict or pydantic model; or, as of old, a list of items
-        with begin, schema and end, and a list of triggers. Objects in it are closed, as by
+        """A structural tag as JSON text, dict or pydantic model. Or, as in older versions, a list
+        of items with begin, schema and end, and a list of triggers. Objects in it are closed, as by
         strict_mode.
         """
         return self._compile(Grammar("tags", json.dumps(tag_of(*args, **kwargs))))

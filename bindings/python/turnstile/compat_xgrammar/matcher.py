@@ -1,8 +1,9 @@
 """xgrammar.matcher: matchers, batches of them, and bitmasks.
 
 Stop tokens   A GrammarMatcher may have stop tokens of its own. The vocabulary keeps those it has. A
-              mask is the library's; then the bits of the matcher's stop tokens are set where the
-              text may end and cleared elsewhere, and those of the vocabulary's are cleared.
+              mask is the library's, with other stop tokens. The bits of the matcher's stop tokens
+              are set where the text may end and cleared elsewhere. The bits of the vocabulary's are
+              cleared.
 Example       The text of "a" is complete after a. The matcher with override_stop_tokens=[7] then
               allows token 7 alone.
 

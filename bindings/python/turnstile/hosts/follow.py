@@ -1,7 +1,7 @@
 """One text that a host writes, followed by its tokens: what the adapters of this folder share.
 
 A host shows all tokens of a text at each step, not what it did since the last step. It may take
-tokens back, as speculation does. So the text is compared with the one of the step before: the
+tokens back, as speculation does. So the text is compared with the one of the step before. The
 matcher goes back to where the two part, and accepts what is new.
 
 SPDX-License-Identifier: Apache-2.0

@@ -275,8 +275,8 @@ fn raw_parents(parents: Option<&[Option<u32>]>, count: usize) -> Result<Option<V
 
 impl Matcher {
     /// The masks of all positions of a chain or tree of drafts, `tokens.len() + 1` rows one after
-    /// the other: of the matcher's own position and after each draft. Says which drafts are
-    /// allowed. The matcher does not move.
+    /// the other. The first is of the matcher's own position, the others are after each draft. Says
+    /// which drafts are allowed. The matcher does not move.
     pub fn mask_drafts(
         &mut self, tokens: &[Token], parents: Option<&[Option<u32>]>, masks: &mut [u32],
     ) -> Result<Vec<bool>> {
@@ -343,8 +343,8 @@ impl Matcher {
     }
 
     /// Drafts that the grammar itself makes, in the tokens that the tokenizer would use, at most
-    /// `limit`; and how many of the last tokens of `tail` (the last ones accepted) they replace, at
-    /// most `max_retract`: roll back by so many first.
+    /// `limit`. The second value is how many of the last tokens of `tail` (the last ones accepted)
+    /// they replace, at most `max_retract`. Roll back by so many first.
     pub fn draft_forced(
         &mut self, tail: &[Token], max_retract: usize, limit: usize,
     ) -> Result<(Vec<Token>, usize)> {

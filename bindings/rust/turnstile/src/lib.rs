@@ -17,7 +17,7 @@
 //! # Ok::<(), turnstile::Error>(())
 //! ```
 //!
-//! Vocabularies and grammars are immutable, cheap to clone and shared by threads; a matcher is one
+//! Vocabularies and grammars are immutable, cheap to clone and shared by threads. A matcher is one
 //! generation in progress and may move from thread to thread. What each call means and costs is
 //! said at length in `turnstile.h`.
 //!

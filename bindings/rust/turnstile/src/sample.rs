@@ -69,8 +69,8 @@ pub struct SamplerOptions {
     pub max_tokens: u32,
     /// The tokens that `min_tokens` and `max_tokens` are about: `Vocab::eog`.
     pub eog: Vec<Token>,
-    /// The guard against loops: after so many equal copies at the end of the text the next one is
-    /// not begun, where something else is allowed; 0: off, 1: an error.
+    /// The guard against loops: after so many equal copies at the end of the text no further copy
+    /// begins, if something else is allowed. 0 is off, 1 is an error.
     pub loop_repeats: u32,
     /// Tokens of one copy at most; 0: 64.
     pub loop_longest: u32,
@@ -227,8 +227,8 @@ impl Sampler {
         self.at(matcher, |s| s.distribution(logits, mask))
     }
 
-    /// What took each token from the next `draw`: 0 where it is left, a `Stage`, 64 for the mask,
-    /// 65 for a ban or a logit of -inf.
+    /// What took each token from the next `draw`. 0: the token is left. A `Stage`: that stage took
+    /// it. 64: the mask. 65: a ban or a logit of -inf.
     pub fn cuts(&mut self, logits: &[f32], mask: &[u32]) -> Result<Vec<u8>> {
         fits(logits, mask)?;
         let mut cuts = vec![0; logits.len()];

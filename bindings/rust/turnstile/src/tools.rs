@@ -111,8 +111,8 @@ impl Grammar {
         .map(Grammar)
     }
 
-    /// What a model may answer to a request: the body as it is sent (OpenAI's chat completions or
-    /// responses, Anthropic's messages), MCP's tools/list, or an array of tools.
+    /// What a model may answer to a request. The request is the body as it is sent (OpenAI's chat
+    /// completions or responses, Anthropic's messages), MCP's tools/list, or an array of tools.
     pub fn tools(vocab: &Vocab, request: &str, options: &ToolsOptions) -> Result<Self> {
         let raw = options.raw()?;
         make(|out, error| unsafe {
@@ -191,8 +191,8 @@ pub struct Part {
     pub text: String,
 }
 
-/// Reads an answer back by the states of its own grammar, of `Grammar::tags` or `Grammar::tools`:
-/// text or tokens in, parts out as soon as they are certain.
+/// Reads an answer back by the states of its own grammar, of `Grammar::tags` or `Grammar::tools`.
+/// Text or tokens go in, parts come out as soon as they are certain.
 pub struct Parser(NonNull<sys::tsl_parser>);
 
 // SAFETY: it has no ties to a thread; it is used by one at a time, since what changes it takes
