@@ -5,6 +5,7 @@ clients come at once, some are slow, some go away, some send large bodies or gar
 SPDX-License-Identifier: Apache-2.0
 """
 
+import concurrent.futures
 import contextlib
 import http.client
 import json
@@ -480,31 +481,84 @@ def garbage():
         check(server.chat(asking(AGE))["choices"], "it still answers")
 
 
+def one_of_many(server, number):
+    """A request of one of six kinds; its answer is checked. The last kind goes away unread."""
+    kind = number % 6
+    if kind == 5:
+        server.post({**SLOW, "stream": number % 4 == 1}).close()
+        return
+    low = number if kind == 1 else 0  # kind 1: a schema that was not seen before
+    if kind == 2:
+        body = {"messages": [], "tools": TOOLS, "tool_choice": "required", "seed": number}
+    else:
+        schema = {"type": "integer", "minimum": low, "maximum": low + 9}
+        body = asking(schema, seed=number, stream=kind == 3)
+    if kind == 4:
+        body["max_token"] = 1
+    status, data = server.ask(CHAT, body)
+    if kind == 4:
+        assert status == 400 and b"/max_token" in data, data[:300]
+        return
+    assert status == 200, data[:300]
+    if kind == 3:
+        parts = [json.loads(e)["choices"][0]["delta"] for e in events(data)[:-1]]
+        text = "".join(p.get("content", "") for p in parts)
+    else:
+        message = json.loads(data)["choices"][0]["message"]
+        text = message["content"]
+    if kind == 2:
+        for call in message["tool_calls"]:
+            assert json.loads(call["function"]["arguments"])["city"] in ("Rome", "Oslo"), call
+    else:
+        assert low <= int(text) <= low + 9, text
+
+
 def flat():
-    """What requests leave behind does not grow. TSL_REQUESTS: how many (./dev soak serve)."""
+    """Eight clients, requests of all kinds: each is answered, and what they leave behind does not
+    grow. TSL_REQUESTS: how many (./dev soak serve).
+    """
     requests = int(os.environ.get("TSL_REQUESTS", "600"))
+    first = requests // 4  # fills the caches
     memory = pathlib.Path("/proc/self/statm")
     if not memory.exists():
         skip("no /proc")
         return
-    with Server() as server:
+    begin = time.monotonic()
+    with Server() as server, concurrent.futures.ThreadPoolExecutor(8) as clients:
 
         def used():
             pages = pathlib.Path(f"/proc/{server.process.pid}/statm").read_text().split()[1]
             return int(pages) * os.sysconf("SC_PAGE_SIZE") >> 20
 
-        with contextlib.closing(server.connect()) as c:
+        def some(numbers):
+            wrong = [
+                error
+                for error in clients.map(lambda n: tried(one_of_many, server, n), numbers)
+                if error
+            ]
+            check(not wrong, f"{len(wrong)} requests went wrong: {wrong[:3]}")
+            check(
+                wait_for(lambda: server.metrics()["running"] + server.metrics()["waiting"] == 0),
+                "nothing runs any more",
+            )
 
-            def some(count):
-                for i in range(count):
-                    c.request("POST", CHAT, json.dumps(asking(AGE, seed=i)))
-                    check(c.getresponse().read().startswith(b"{"), "an answer")
+        some(range(first))
+        before = used()
+        some(range(first, requests))
+        after = used()
+        print(
+            f"  memory after {first} and {requests} requests: {before} and {after} MiB; "
+            f"{requests / (time.monotonic() - begin):.0f} requests a second"
+        )
+        check(after <= before + 8, f"MiB before and after: {before}, {after}")
 
-            some(150)
-            before = used()
-            some(requests - 150)
-        print(f"  memory after 150 and {requests} requests: {before} and {used()} MiB")
-        check(used() <= before + 8, f"MiB before and after: {before}, {used()}")
+
+def tried(part, *arguments):
+    """What went wrong in part(), or None."""
+    try:
+        part(*arguments)
+    except Exception as error:  # the caller shows it
+        return f"{arguments[-1]}: {error!r}"
 
 
 PARTS = [

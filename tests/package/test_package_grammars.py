@@ -8,11 +8,14 @@ import json
 import math
 import pathlib
 import pickle
+import re
 import sys
 import tempfile
 import types
 
 from package_checks import ROOT, SCHEMA, T, check, grammar, raises, run, vocab
+
+from turnstile.grammar import one_grammar, some_grammars
 
 
 def test_requests():
@@ -98,6 +101,41 @@ def test_requests():
     refused(no, {"tools": [{"type": "function"}], "format": "json"}, "/tools", "Grammar.tools")
     wrong = {"response_format": {"type": "json_schema", "json_schema": {"schema": {"type": 1}}}}
     refused(bad, wrong, "/response_format/json_schema/schema/type", "")
+
+
+def test_wanted_grammars():
+    """What the hosts' processors say of an argument that is no grammar."""
+    grammar = T.Grammar.regex(vocab, "a")
+    check(one_grammar(grammar, "here") is grammar, "a grammar")
+    check(some_grammars(grammar, "here") == [grammar], "one for all")
+    check(some_grammars((None, grammar), "here") == [None, grammar], "one for each")
+
+    def refused(call, given, *words):
+        try:
+            call(given, "P: grammars")
+        except TypeError as error:
+            check(all(word in str(error) for word in ("P: grammars", *words)), f"{error}")
+        else:
+            check(False, f"{given!r} is a grammar")
+
+    for given, words in (
+        ({"type": "object"}, ("a dict", "json_schema(")),
+        ("root ::= [a]", ("a str", ".gbnf")),
+        (re.compile("a"), ("a Pattern", "regex(")),
+        (int, ("the type int", "json_schema(")),
+        (grammar.matcher(), ("a Matcher", "`grammar`")),
+        (None, ("a NoneType", "json_schema(")),
+        (7, ("a int", "json_schema(")),
+    ):
+        refused(one_grammar, given, *words)
+        refused(some_grammars, given, *words)
+    refused(some_grammars, [grammar, {"const": 1}], "grammars[1]", "a dict")
+    try:
+        some_grammars([], "P")
+    except ValueError as error:
+        check("no grammar" in str(error), f"{error}")
+    else:
+        check(False, "no grammars are some")
 
 
 def test_grammars():
@@ -606,4 +644,4 @@ def test_lint():
     raises(T.GrammarError, lambda: T.lint("{"), "no JSON")
 
 
-run(test_lint, test_grammars, test_requests, test_pydantic, test_tools)
+run(test_lint, test_grammars, test_wanted_grammars, test_requests, test_pydantic, test_tools)

@@ -403,6 +403,39 @@ class _Starting:
         return self._cls._start(_arguments(kind, vocab, text, options, **limits), self._threads)
 
 
+def one_grammar(given, whose):
+    """`given`, which must be a Grammar. TypeError: it is none. The message says what it is, and
+    which call makes a Grammar of it. `whose`: the parameter, for the message.
+    """
+    if isinstance(given, _core.Grammar):
+        return given
+    call = "Grammar.json_schema(vocab, ...)"
+    if isinstance(given, _core.Matcher):
+        call = "its attribute `grammar`"
+    elif isinstance(given, (str, bytes)):
+        call = "Grammar.json_schema, .regex, .gbnf or .lark(vocab, text)"
+    elif isinstance(given, re.Pattern):
+        call = "Grammar.regex(vocab, pattern.pattern)"
+    shown = f"the type {given.__name__}" if isinstance(given, type) else f"a {type(given).__name__}"
+    raise TypeError(f"{whose}: a turnstile.Grammar is wanted, not {shown}: use {call}")
+
+
+def some_grammars(given, whose):
+    """A list of Grammars and Nones, of one Grammar or a sequence of both. TypeError, ValueError."""
+    if given is None or isinstance(given, (_core.Grammar, str, bytes, dict, type, re.Pattern)):
+        return [one_grammar(given, whose)]
+    try:
+        given = list(given)
+    except TypeError:
+        given = [one_grammar(given, whose)]
+    if not given:
+        raise ValueError(f"{whose}: there is no grammar")
+    for i, grammar in enumerate(given):
+        if grammar is not None:
+            one_grammar(grammar, f"{whose}[{i}]")
+    return given
+
+
 def _arguments(
     kind,
     vocab,

@@ -19,6 +19,7 @@ import transformers
 
 from turnstile import _core, tensors
 from turnstile.errors import StateError
+from turnstile.grammar import some_grammars
 from turnstile.vocab import Vocab
 
 __all__ = ["LogitsProcessor", "vocab_of"]
@@ -56,7 +57,7 @@ class LogitsProcessor(transformers.LogitsProcessor):
         if loop_repeats == 1 or loop_repeats < 0:
             raise ValueError("loop_repeats: 0, or 2 and more")
         self._repeats = loop_repeats
-        self._grammars = [grammars] if isinstance(grammars, _core.Grammar) else list(grammars)
+        self._grammars = some_grammars(grammars, "LogitsProcessor: grammars")
         self._max_tokens = max_tokens
         self._budgets = (
             {}
@@ -65,8 +66,6 @@ class LogitsProcessor(transformers.LogitsProcessor):
                 grammar: _core.Budget(grammar) for grammar in self._grammars if grammar is not None
             }
         )
-        if not self._grammars:
-            raise ValueError("there is no grammar")
         self.reset()
 
     def reset(self):

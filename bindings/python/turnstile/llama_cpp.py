@@ -20,6 +20,7 @@ import numpy
 
 from turnstile import _core
 from turnstile.errors import StateError
+from turnstile.grammar import one_grammar
 
 __all__ = ["LogitsProcessor"]
 
@@ -35,7 +36,7 @@ class LogitsProcessor:
         if loop_repeats == 1 or loop_repeats < 0:
             raise ValueError("loop_repeats: 0, or 2 and more")
         self._repeats = loop_repeats
-        self._matcher = _core.Matcher(grammar)
+        self._matcher = _core.Matcher(one_grammar(grammar, "LogitsProcessor: grammar"))
         self._mask = numpy.zeros(grammar.vocab.mask_words, numpy.int32)
         self._eog = list(grammar.vocab.eog_tokens)
         self.reset()

@@ -116,6 +116,7 @@ def try_errors():
     """What is refused, and what one text of a batch does when it goes wrong."""
     logits = mx.zeros((1, WIDTH))
     raises(ValueError, lambda: Processor(grammar, on_error="ignore"), "a way that is none", "end")
+    raises(TypeError, lambda: Processor({"const": 1}), "a schema", "a dict", "json_schema(")
     raises(
         ValueError,
         lambda: Processor(grammar)(mx.array([1]), mx.zeros((2, WIDTH))),

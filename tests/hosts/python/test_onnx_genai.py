@@ -72,6 +72,7 @@ def try_errors():
     generator, _ = begin(["Hello", "Hello"])
     three = Constraint(generator, [grammar] * 3)
     raises(ValueError, three.apply, "three grammars for two texts", "3 grammars", "2 rows")
+    raises(TypeError, lambda: Constraint(generator, SCHEMA), "a schema", "a dict", "json_schema(")
     generator, _ = begin(["Hello"])
     short = Constraint(generator, grammar, max_tokens=2)
     raises(turnstile.LimitError, short.apply, "no text is that short")

@@ -309,6 +309,8 @@ check(
 looped = turnstile.hf.LogitsProcessor(grammar, loop_repeats=3)
 looped(torch.tensor([[1]]), torch.zeros(1, WIDTH))
 raises(ValueError, lambda: turnstile.hf.LogitsProcessor(grammar, loop_repeats=1), "one copy")
+raises(TypeError, lambda: turnstile.hf.LogitsProcessor(SCHEMA), "a schema in place of a grammar")
+raises(TypeError, lambda: turnstile.hf.LogitsProcessor([grammar, "a"]), "a text in its place")
 digits = turnstile.Grammar.regex(vocab, "[12]+")
 guard = turnstile.hf.LogitsProcessor(digits, loop_repeats=3)
 one, two = vocab.encode("1")[0], vocab.encode("2")[0]

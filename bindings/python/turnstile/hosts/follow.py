@@ -13,6 +13,7 @@ import numpy
 
 from turnstile import _core
 from turnstile.errors import StateError
+from turnstile.grammar import one_grammar
 
 __all__ = ["Follower", "apply_"]
 
@@ -35,6 +36,7 @@ class Follower:
     def __init__(self, grammar, max_tokens=None, on_error="raise"):
         if on_error not in ("raise", "end"):
             raise ValueError(f'on_error is "raise" or "end", not {on_error!r}')
+        one_grammar(grammar, "the grammar of a text")
         self._on_error = on_error
         self._max_tokens = max_tokens
         self._budget = None if max_tokens is None else _core.Budget(grammar)

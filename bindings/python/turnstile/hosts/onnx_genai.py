@@ -17,6 +17,7 @@ SPDX-License-Identifier: Apache-2.0
 import numpy
 
 from turnstile import _core
+from turnstile.grammar import some_grammars
 from turnstile.hosts.follow import Follower, apply_
 
 __all__ = ["Constraint"]
@@ -38,7 +39,8 @@ class Constraint:
 
     def __init__(self, generator, grammars, max_tokens=None, on_error="raise"):
         self._generator = generator
-        self._grammars = grammars
+        self._grammars = some_grammars(grammars, "Constraint: grammars")
+        self._for_all = isinstance(grammars, _core.Grammar)
         self._options = max_tokens, on_error
         self._followers = None
 
@@ -62,7 +64,8 @@ class Constraint:
 
     def _begin(self, rows):
         grammars = self._grammars
-        grammars = [grammars] * rows if isinstance(grammars, _core.Grammar) else list(grammars)
+        if self._for_all:
+            grammars = grammars * rows
         if len(grammars) != rows:
             raise ValueError(
                 f"{len(grammars)} grammars for {rows} rows of logits: give one for each text of "
