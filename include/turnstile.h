@@ -484,14 +484,15 @@ TSL_API tsl_status tsl_grammar_abnf(tsl_vocab *vocab, const char *text, size_t l
  *   vLLM       structured_outputs, or the older guided_json, guided_regex, guided_choice,
  *              guided_grammar
  *   SGLang     json_schema, regex, ebnf or structural_tag, in sampling_params or outside of them
- *   llama.cpp  grammar (GBNF) or json_schema
+ *   llama.cpp  grammar (GBNF) or json_schema; with grammar_lazy the grammar holds from the first of
+ *              the words in grammar_triggers on, and the text before it is free
  *   Ollama     format
  * Other members are the server's own. `schema` goes to JSON Schemas and structural tags, and may be
  * NULL, as `limits` may. disable_any_whitespace of vLLM overrides its `whitespace`.
  *   Example: {"structured_outputs": {"choice": ["yes", "no"]}} accepts yes and no.
  * Errors: those of the compile call, with the pointer into the request. SCHEMA: no constraint, more
- * than one, or one of another type. UNSUPPORTED: tools (tsl_grammar_tools reads them),
- * grammar_lazy, unknown members of structured_outputs. SYNTAX: no JSON.
+ * than one, or one of another type. UNSUPPORTED: tools (tsl_grammar_tools reads them), triggers
+ * that are patterns, unknown members of structured_outputs. SYNTAX: no JSON.
  * Cost: reading the request, and that of the compile call. */
 TSL_API tsl_status tsl_grammar_request(tsl_vocab *vocab, const char *request, size_t length,
                                        const tsl_schema_options *schema, const tsl_limits *limits,

@@ -112,6 +112,9 @@ tsl__expr tsl__expr_alt_n(tsl__exprs *x, const tsl__expr *e, size_t n);
 tsl__expr tsl__expr_repeat(tsl__exprs *x, tsl__expr a, uint32_t min, uint32_t max);
 #define tsl__expr_star(x, a) tsl__expr_repeat((x), (a), 0, TSL__INF)
 #define tsl__expr_opt(x, a) tsl__expr_alt((x), (a), TSL__EPS)
+/* What may follow these bytes in a text of `e`; NONE: no text begins with them. Tokens are not
+ * spelled: a text that begins with one counts for nothing. (after.c) */
+tsl__expr tsl__expr_after(tsl__exprs *x, tsl__expr e, const void *bytes, size_t length);
 /* Intersection and complement (of all byte strings): of expressions without rules and tokens
  * only. */
 tsl__expr tsl__expr_and(tsl__exprs *x, tsl__expr a, tsl__expr b);

@@ -14,8 +14,11 @@
  * Two steps tsl_request_read finds the constraint and hands over its kind, text and place.
  *           tsl_grammar_request compiles it then. A host with a cache or options of its own takes
  *           the first step alone, and moves the error of its compile by tsl_request_place.
- * Refused   Tools, because a preset is needed (tsl_grammar_tools); grammar_lazy, because nothing
- *           says how the text in front of the trigger is cut.
+ * Lazy      llama.cpp's grammar_lazy: free text, until it spells one of the words in
+ *           grammar_triggers; from that word on the grammar holds. This becomes a structural tag: a
+ *           dispatch, whose rule for each word is the rest of the grammar after the word.
+ * Refused   Tools, because a preset is needed (tsl_grammar_tools); triggers that are patterns,
+ *           because they may match again in every longer text.
  * Cost      Reading the request, and that of the compile call.
  * Tested by tests/grammar/test_request.c, tests/cli/test_cli_commands.py
  *
@@ -49,6 +52,7 @@ typedef struct reader {
   const tsl__json *found; /* NULL: nothing constrains so far */
   constraint kind;
   bool compact; /* no white space in JSON */
+  bool lazy;    /* the grammar holds from a trigger on */
   tsl_error *error;
   tsl_status status;
 } reader;
@@ -69,12 +73,16 @@ void tsl_request_place(const char *request, size_t length, const tsl_request_sou
   const tsl_error inner = *error;
   char whole[2 * sizeof inner.pointer];
   size_t at = source->offset + (source->part ? inner.offset : 0);
-  if (source->part || !inner.line)
+  const size_t end = strlen(source->pointer), name = strlen("/grammar");
+  /* no grammar has pointers: it is one into the structural tag that was made of a lazy one */
+  const bool made =
+      inner.pointer[0] && end >= name && !strcmp(source->pointer + end - name, "/grammar");
+  if (source->part || made || !inner.line)
     tsl__fail_at(error, inner.status, request, length, at, "%s", inner.message);
   else
     tsl__fail_at(error, inner.status, request, length, at, "in this text, line %u, column %u: %s",
                  inner.line, inner.column, inner.message);
-  snprintf(whole, sizeof whole, "%s%s", source->pointer, inner.pointer);
+  snprintf(whole, sizeof whole, "%s%s", source->pointer, made ? "" : inner.pointer);
   tsl__error_pointer(error, whole, strlen(whole));
 }
 
@@ -192,13 +200,8 @@ static bool find(reader *r) {
                               {"ebnf", EBNF},
                               {"grammar", GBNF},
                               {"structural_tag", TAGS}};
-  const tsl__json *o = r->root, *text = member(o, "text"), *tools = member(o, "tools"),
-                  *lazy = member(o, "grammar_lazy");
+  const tsl__json *o = r->root, *text = member(o, "text"), *tools = member(o, "tools");
   if (o->kind != TSL__JSON_OBJECT) return fail(r, TSL_ERR_SCHEMA, o, "a request is an object");
-  if (lazy)
-    return fail(r, TSL_ERR_UNSUPPORTED, lazy,
-                "a grammar that begins at a trigger is not supported: use a structural tag with "
-                "triggers");
   if (tools && tools->length && !is(member(o, "tool_choice"), "none"))
     return fail(r, TSL_ERR_UNSUPPORTED, tools,
                 "tools need the format of a model's calls: compile the request with a preset "
@@ -210,6 +213,10 @@ static bool find(reader *r) {
       !add_places(r, o, own, sizeof own / sizeof *own, true) ||
       !add_places(r, member(o, "sampling_params"), own, sizeof own / sizeof *own, true))
     return false;
+  const tsl__json *lazy = member(o, "grammar_lazy");
+  if (lazy && r->found && r->found != member(o, "grammar"))
+    return fail(r, TSL_ERR_UNSUPPORTED, lazy, "grammar_lazy goes with \"grammar\" alone");
+  r->lazy = lazy && r->found;
   return r->found ||
          fail(
              r, TSL_ERR_SCHEMA, o,
@@ -244,6 +251,81 @@ static bool write_choice(reader *r, tsl__string *out) {
   return n < UINT32_MAX || fail(r, TSL_ERR_LIMIT, list, "the texts of the choice are too long");
 }
 
+/* ---- a grammar that begins at a trigger ------------------------------------------------------ */
+
+#define LAZY_MAX ((size_t)64 << 20) /* bytes of a lazy grammar's structural tag */
+
+/* Text that grows; with `at` NULL it is only measured. */
+typedef struct growing {
+  char *at;
+  size_t n;
+} growing;
+
+static void put(growing *g, const char *text, size_t length) {
+  if (g->at) memcpy(g->at + g->n, text, length);
+  g->n += length;
+}
+
+static void put_word(growing *g, const char *word) { put(g, word, strlen(word)); }
+
+/* The string as the request spells it, its quotes included. */
+static void put_spelled(growing *g, const reader *r, const tsl__json *string) {
+  size_t end = string->offset + 1;
+  while (r->body[end] != '"') end += r->body[end] == '\\' ? 2 : 1;
+  put(g, r->body + string->offset, end + 1 - string->offset);
+}
+
+/* The text that a trigger begins with. llama.cpp's types: 0 a token, beside its text; 1 a word; 2
+ * and 3 patterns. */
+static const tsl__json *word_of(reader *r, const tsl__json *trigger) {
+  const tsl__json *type = tsl__json_get(trigger, "type", 4),
+                  *value = tsl__json_get(trigger, "value", 5);
+  const bool number = type && type->kind == TSL__JSON_NUMBER && type->length == 1;
+  if (!number || !value || value->kind != TSL__JSON_STRING)
+    fail(r, TSL_ERR_SCHEMA, trigger, "a trigger is {\"type\": 0 or 1, \"value\": a word}");
+  else if (type->text[0] != '0' && type->text[0] != '1')
+    fail(r, TSL_ERR_UNSUPPORTED, type,
+         "a trigger is a word (\"type\" 0 or 1): patterns are not supported");
+  else if (!value->length)
+    fail(r, TSL_ERR_SCHEMA, value, "the word of a trigger is not empty");
+  return r->status == TSL_OK ? value : NULL;
+}
+
+static bool write_lazy(reader *r, const tsl__json *triggers, growing *g) {
+  put_word(g, "{\"type\":\"dispatch\",\"loop\":false,\"rules\":[");
+  for (uint32_t i = 0; i < triggers->length && g->n <= LAZY_MAX; i++) {
+    const tsl__json *word = word_of(r, &triggers->items[i]);
+    if (!word) return false;
+    put_word(g, i ? ",[" : "[");
+    put_spelled(g, r, word);
+    put_word(g, ",{\"type\":\"grammar\",\"after\":");
+    put_spelled(g, r, word);
+    put_word(g, ",\"grammar\":");
+    put_spelled(g, r, r->found);
+    put_word(g, "}]");
+  }
+  put_word(g, "]}");
+  return true;
+}
+
+static bool lazy_text(reader *r, tsl__string *out) {
+  const tsl__json *triggers = member(r->root, "grammar_triggers");
+  growing g = {0};
+  if (!triggers || triggers->kind != TSL__JSON_ARRAY || !triggers->length)
+    return fail(r, TSL_ERR_SCHEMA, triggers ? triggers : r->found,
+                "grammar_lazy goes with \"grammar_triggers\", a list that is not empty");
+  if (r->found->kind != TSL__JSON_STRING)
+    return fail(r, TSL_ERR_SCHEMA, r->found, "a text is needed");
+  if (!write_lazy(r, triggers, &g)) return false;
+  if (g.n > LAZY_MAX)
+    return fail(r, TSL_ERR_LIMIT, triggers, "there are too many triggers for such a long grammar");
+  g = (growing){tsl__arena_alloc(&r->arena, g.n), 0};
+  if (!g.at) return fail(r, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+  write_lazy(r, triggers, &g);
+  *out = (tsl__string){g.at, (uint32_t)g.n};
+  return true;
+}
+
 static bool holds(tsl__string text, const char *part) {
   size_t n = strlen(part);
   for (uint32_t i = 0; i + n <= text.length; i++)
@@ -260,6 +342,7 @@ static bool text_of(reader *r, tsl__string *out, bool *part) {
     return true;
   }
   if (r->kind == CHOICE) return write_choice(r, out);
+  if (r->lazy) return lazy_text(r, out);
   if (v->kind == TSL__JSON_STRING) {
     *out = (tsl__string){v->text, v->length};
     return true;
@@ -283,6 +366,7 @@ static tsl_request_kind outer_kind(const reader *r, tsl__string text) {
       [REGEX] = TSL_REQUEST_REGEX,        [CHOICE] = TSL_REQUEST_REGEX,
       [EITHER] = TSL_REQUEST_LARK,        [GBNF] = TSL_REQUEST_GBNF,
       [EBNF] = TSL_REQUEST_EBNF,          [TAGS] = TSL_REQUEST_TAGS};
+  if (r->lazy) return TSL_REQUEST_TAGS;
   return r->kind == EITHER && holds(text, "::=") ? TSL_REQUEST_EBNF : kinds[r->kind];
 }
 

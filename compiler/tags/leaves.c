@@ -410,14 +410,28 @@ tsl__expr tsl__lower_regex(tsl__tags_lowering *l, const tsl__tag *n) {
   return e;
 }
 
-tsl__expr tsl__lower_gbnf(tsl__tags_lowering *l, const tsl__tag *n) {
+/* The rules of a dispatch may have one grammar: the last one is remembered. */
+static tsl__expr whole_gbnf(tsl__tags_lowering *l, const tsl__tag *n) {
   tsl_error error;
   tsl__expr e = TSL__NONE;
+  const struct tsl__constant *last = &l->grammar;
+  if (last->e != TSL__NONE && tsl__lower_same_text(last->text, n->text)) return last->e;
   tsl_status status = tsl__gbnf_compile(l->x, l->tags->vocab, n->text.at, n->text.length, NULL,
                                         l->limits ? l->limits->max_depth : 0, &e, &error);
   if (status != TSL_OK)
     tsl__tags_fail(l->tags, status, n->at, "in the grammar, line %u: %s", error.line,
                    error.message);
+  else
+    l->grammar = (struct tsl__constant){n->text, e};
+  return e;
+}
+
+tsl__expr tsl__lower_gbnf(tsl__tags_lowering *l, const tsl__tag *n) {
+  const tsl__string before = n->begin.text;
+  tsl__expr whole = whole_gbnf(l, n), e = tsl__expr_after(l->x, whole, before.at, before.length);
+  if (whole != TSL__NONE && e == TSL__NONE && tsl__exprs_status(l->x) == TSL_OK)
+    tsl__tags_fail(l->tags, TSL_ERR_EMPTY, n->at, "no text of the grammar begins with \"%.*s\"",
+                   (int)tsl__shown(before.at, before.length, 60), before.at);
   return e;
 }
 

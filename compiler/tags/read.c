@@ -254,7 +254,8 @@ static bool read_regex(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t d
 
 static bool read_grammar(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t depth) {
   (void)depth;
-  return read_string(t, o, "grammar", &n->text);
+  return read_string(t, o, "grammar", &n->text) &&
+         (!GET(o, "after") || read_string(t, o, "after", &n->begin.text));
 }
 
 static bool read_any(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t depth) {
@@ -427,7 +428,7 @@ static const form forms[] = {
      {"json_schema", "style", "any_order", "max_whitespace_cnt", "excludes"}},
     {"qwen_xml_parameter", TSL__TAG_SCHEMA, read_qwen, {"json_schema"}},
     {"regex", TSL__TAG_REGEX, read_regex, {"pattern"}},
-    {"grammar", TSL__TAG_GBNF, read_grammar, {"grammar"}},
+    {"grammar", TSL__TAG_GBNF, read_grammar, {"grammar", "after"}},
     {"any_text", TSL__TAG_ANY, read_any, {"excludes", "max_tokens", "max_chars"}},
     {"sequence", TSL__TAG_SEQUENCE, read_elements, {"elements"}},
     {"or", TSL__TAG_OR, read_elements, {"elements"}},

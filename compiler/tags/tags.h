@@ -52,7 +52,7 @@ typedef enum tsl__tag_kind {
   TSL__TAG_CONST,    /* text */
   TSL__TAG_SCHEMA,   /* schema, style */
   TSL__TAG_REGEX,    /* text */
-  TSL__TAG_GBNF,     /* text */
+  TSL__TAG_GBNF,     /* text; begin: its texts, less this beginning of them */
   TSL__TAG_ANY,      /* excludes, max_chars, max_tokens */
   TSL__TAG_SEQUENCE, /* items */
   TSL__TAG_OR,       /* items */
@@ -323,6 +323,7 @@ typedef struct tsl__tags_lowering {
   } constants[TSL__CONSTANTS];
   uint32_t constant_count;
   struct tsl__constant pattern; /* the last one, and its expression; TSL__NONE: none yet */
+  struct tsl__constant grammar; /* likewise */
   /* the last one of constants alone within a frame; NULL: none yet */
   struct tsl__choice_of {
     const tsl__tag *of;

@@ -281,7 +281,10 @@ static void format(writer *w, const tsl__tag *n) {
   case TSL__TAG_CONST: type(w, "const_string"), text_member(w, "value", n->text); break;
   case TSL__TAG_SCHEMA: write_schema(w, n); break;
   case TSL__TAG_REGEX: type(w, "regex"), text_member(w, "pattern", n->text); break;
-  case TSL__TAG_GBNF: type(w, "grammar"), text_member(w, "grammar", n->text); break;
+  case TSL__TAG_GBNF:
+    type(w, "grammar"), text_member(w, "grammar", n->text);
+    if (n->begin.text.length) text_member(w, "after", n->begin.text);
+    break;
   case TSL__TAG_ANY: write_any(w, n); break;
   case TSL__TAG_SEQUENCE:
     type(w, "sequence"), formats(w, "elements", n->items, n->item_count);

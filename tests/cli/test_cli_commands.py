@@ -460,6 +460,7 @@ def requests():
         "vllm_structural_tag": ('So <weather>{"city": "Rome"}</weather>', "<weather>{}</weather>"),
         "sglang_regex": ("5", "five"),
         "llama_server_grammar": ("no", "maybe"),
+        "llama_server_lazy": ("I look: <call>weather(Rome)</call>", "I look: <call>Rome"),
         "llama_server_schema": ("[2, 3, 5]", "[2, 3]"),
         "ollama": ('{"colour": "red"}', '{"colour": "pink"}'),
     }

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/support/check.h"
@@ -55,6 +56,33 @@ static void accepted(void) {
       {"{\"format\": {\"type\": \"integer\"}}", "5", "\"5\""},
       {"{\"tools\": [], \"format\": \"json\"}", "{}", "1"},
       {"{\"tools\": [{}], \"tool_choice\": \"none\", \"format\": \"json\"}", "{}", "1"},
+      {"{\"grammar\": \"root ::= \\\"<call>\\\" name \\\"</call>\\\"\\nname ::= [a-z]+\", "
+       "\"grammar_lazy\": true, \"grammar_triggers\": [{\"type\": 1, \"value\": \"<call>\"}]}",
+       "Hello <call>abc</call>", "Hello <call>9</call>"},
+      {"{\"grammar\": \"root ::= \\\"<call>\\\" name \\\"</call>\\\"\\nname ::= [a-z]+\", "
+       "\"grammar_lazy\": true, \"grammar_triggers\": [{\"type\": 1, \"value\": \"<call>\"}]}",
+       "no <cal at all", "<call>"},
+      {"{\"grammar\": \"root ::= \\\"<call>\\\" name \\\"</call>\\\"\\nname ::= [a-z]+\", "
+       "\"grammar_lazy\": true, \"grammar_triggers\": [{\"type\": 1, \"value\": \"<call>\"}]}",
+       "<call>x</call>", "<call>x</call> more"},
+      {"{\"grammar\": \"root ::= call+\\ncall ::= space \\\"<c>\\\" [0-9] \\\"</c>\\\"\\nspace ::= "
+       "\\\" \\\"?\", \"grammar_lazy\": true, \"grammar_triggers\": [{\"type\": 1, \"value\": "
+       "\"<c>\"}]}",
+       "t<c>1</c> <c>2</c>", "t<c>1</c>  <c>2</c>"},
+      {"{\"grammar\": \"root ::= call+\\ncall ::= space \\\"<c>\\\" [0-9] \\\"</c>\\\"\\nspace ::= "
+       "\\\" \\\"?\", \"grammar_lazy\": true, \"grammar_triggers\": [{\"type\": 0, \"token\": 5, "
+       "\"value\": \"<c>\"}]}",
+       "<c>1</c><c>2</c>", "<c>1</c>x"},
+      {"{\"grammar\": \"root ::= \\\"<\\\" root \\\">\\\" | \\\"x\\\"\", \"grammar_lazy\": true, "
+       "\"grammar_triggers\": [{\"type\": 1, \"value\": \"<\"}]}",
+       "see <<x>>", "see <<x>"},
+      {"{\"grammar\": \"root ::= \\\"<\\\" root \\\">\\\" | \\\"x\\\"\", \"grammar_lazy\": true, "
+       "\"grammar_triggers\": [{\"type\": 1, \"value\": \"<<\"}]}",
+       "see < <<x>>", "see <<x>"},
+      {"{\"grammar\": \"root ::= \\\"<a>\\\" [0-9] | \\\"[b]\\\" root?\", \"grammar_lazy\": true, "
+       "\"grammar_triggers\": [{\"type\": 1, \"value\": \"<a>\"}, {\"type\": 1, \"value\": "
+       "\"[b]\"}]}",
+       "1 [b][b]<a>7", "1 <a>7[b]"},
   };
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     tsl_grammar *g = NULL;
@@ -105,8 +133,29 @@ static void refused(void) {
       {"{\"format\": {\"type\": \"integer\", \"minimum\": 2, \"maximum\": 1}}", TSL_ERR_EMPTY, "",
        "/format", 0},
       {"{\"format\": 1}", TSL_ERR_SCHEMA, "a schema", "/format", 0},
-      {"{\"grammar\": \"root ::= \\\"a\\\"\", \"grammar_lazy\": true}", TSL_ERR_UNSUPPORTED,
-       "trigger", "/grammar_lazy", 0},
+      {"{\"grammar\": \"root ::= [a]\", \"grammar_lazy\": true}", TSL_ERR_SCHEMA,
+       "grammar_triggers", "/grammar", 0},
+      {"{\"grammar\": \"root ::= [a]\", \"grammar_lazy\": true, \"grammar_triggers\": []}",
+       TSL_ERR_SCHEMA, "not empty", "/grammar_triggers", 0},
+      {"{\"grammar\": \"root ::= [a]\", \"grammar_lazy\": true, \"grammar_triggers\": [{\"type\": "
+       "2, \"value\": \"a\"}]}",
+       TSL_ERR_UNSUPPORTED, "patterns", "/grammar_triggers/0/type", 0},
+      {"{\"grammar\": \"root ::= [a]\", \"grammar_lazy\": true, \"grammar_triggers\": [{\"type\": "
+       "1, \"value\": \"a\"}, {\"value\": \"a\"}]}",
+       TSL_ERR_SCHEMA, "a trigger is", "/grammar_triggers/1", 0},
+      {"{\"grammar\": \"root ::= [a]\", \"grammar_lazy\": true, \"grammar_triggers\": [{\"type\": "
+       "1, \"value\": \"\"}]}",
+       TSL_ERR_SCHEMA, "not empty", "/grammar_triggers/0/value", 0},
+      {"{\"grammar\": \"root ::= [a]\", \"grammar_lazy\": true, \"grammar_triggers\": [7]}",
+       TSL_ERR_SCHEMA, "a trigger is", "/grammar_triggers/0", 0},
+      {"{\"grammar\": \"root ::= [a]\", \"grammar_lazy\": true, \"grammar_triggers\": [{\"type\": "
+       "1, \"value\": \"b\"}]}",
+       TSL_ERR_EMPTY, "begins with", "/grammar", 0},
+      {"{\"grammar\": \"root ::= x\", \"grammar_lazy\": true, \"grammar_triggers\": [{\"type\": 1, "
+       "\"value\": \"b\"}]}",
+       TSL_ERR_SYNTAX, "in the grammar, line 1", "/grammar", 0},
+      {"{\"regex\": \"a\", \"grammar_lazy\": true}", TSL_ERR_UNSUPPORTED, "goes with",
+       "/grammar_lazy", 0},
       {"{\"tools\": [{}], \"format\": \"json\"}", TSL_ERR_UNSUPPORTED, "preset", "/tools", 0},
   };
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -125,6 +174,80 @@ static void refused(void) {
            error.column);
     CHECK(tsl_grammar_request(v, table[i].request, strlen(table[i].request), NULL, NULL, &g,
                               NULL) == table[i].status);
+    tsl_grammar_release(g);
+  }
+}
+
+/* Where the first trigger of a text ends, and may those that end there begin a text of `whole`? By
+ * the definition of llama.cpp, byte by byte. */
+static bool by_definition(tsl_grammar *whole, const char *const *triggers, const char *text) {
+  for (size_t end = 1; end <= strlen(text); end++) {
+    bool found = false, good = false;
+    for (size_t k = 0; triggers[k]; k++) {
+      size_t n = strlen(triggers[k]);
+      if (n > end || memcmp(text + end - n, triggers[k], n)) continue;
+      found = true;
+      good = good || ends(whole, text + end - n);
+    }
+    if (found) return good;
+  }
+  return true;
+}
+
+/* The grammar stands in the structural tag once for each trigger: that is bounded. */
+static void long_lazy(void) {
+  const size_t grammar = 1 << 20, triggers = 100;
+  char *text = malloc(grammar + 100 * 40 + 200), *at = text;
+  tsl_grammar *g = NULL;
+  tsl_error error = {0};
+  at += sprintf(at, "{\"grammar_lazy\": true, \"grammar\": \"root ::= [a]");
+  memset(at, ' ', grammar);
+  at += grammar;
+  at += sprintf(at, "\", \"grammar_triggers\": [{\"type\": 1, \"value\": \"a\"}");
+  for (size_t i = 1; i < triggers; i++) at += sprintf(at, ", {\"type\": 1, \"value\": \"a\"}");
+  at += sprintf(at, "]}");
+  CHECK(tsl_grammar_request(v, text, (size_t)(at - text), NULL, NULL, &g, &error) ==
+            TSL_ERR_LIMIT &&
+        !strcmp(error.pointer, "/grammar_triggers") && strstr(error.message, "too many triggers"));
+  tsl_grammar_release(g);
+  free(text);
+}
+
+/* A grammar, plain and lazy, on all texts of three letters up to six bytes. */
+static void lazily(void) {
+  static const struct {
+    const char *grammar, *triggers[4];
+  } table[] = {
+      {"root ::= \\\"<a\\\" [ax]*", {"<a"}},
+      {"root ::= \\\"<\\\" root \\\"a\\\" | \\\"x\\\"", {"<"}},
+      {"root ::= \\\"<\\\" root \\\"a\\\" | \\\"x\\\"", {"<<", "<x"}},
+      {"root ::= part+\\npart ::= none \\\"aa\\\" [<x]?\\nnone ::= \\\"\\\" | \\\"x\\\"", {"aa"}},
+      {"root ::= part{2,5}\\npart ::= \\\"a\\\"? \\\"<\\\" | \\\"x\\\"", {"a<", "<", "x<a"}},
+  };
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    char plain[300], lazy[600];
+    int n = snprintf(lazy, sizeof lazy,
+                     "{\"grammar\": \"%s\", \"grammar_lazy\": true, \"grammar_triggers\": [",
+                     table[i].grammar);
+    snprintf(plain, sizeof plain, "{\"grammar\": \"%s\"}", table[i].grammar);
+    for (size_t k = 0; table[i].triggers[k]; k++)
+      n += snprintf(lazy + n, sizeof lazy - (size_t)n, "%s{\"type\": 1, \"value\": \"%s\"}",
+                    k ? ", " : "", table[i].triggers[k]);
+    snprintf(lazy + n, sizeof lazy - (size_t)n, "]}");
+    tsl_grammar *whole = NULL, *g = NULL;
+    tsl_error error = {0};
+    CHECKF(tsl_grammar_request(v, plain, strlen(plain), NULL, NULL, &whole, &error) == TSL_OK &&
+               tsl_grammar_request(v, lazy, strlen(lazy), NULL, NULL, &g, &error) == TSL_OK,
+           "%s: %s", lazy, error.message);
+    for (unsigned length = 0, count = 1; length <= 6 && whole && g; length++, count *= 3)
+      for (unsigned number = 0; number < count; number++) {
+        char text[8] = "";
+        for (unsigned at = 0, left = number; at < length; at++, left /= 3)
+          text[at] = "<ax"[left % 3];
+        bool want = by_definition(whole, table[i].triggers, text);
+        CHECKF(ends(g, text) == want, "%s: %s is %s", lazy, text, want ? "right" : "wrong");
+      }
+    tsl_grammar_release(whole);
     tsl_grammar_release(g);
   }
 }
@@ -192,6 +315,8 @@ int main(void) {
   if (tsl_vocab_embedded(NULL, &v, NULL) != TSL_OK) return 1;
   RUN(accepted, "each place of a request constrains as its server says");
   RUN(read_only, "a request is read without a compile: kind, text, place");
+  RUN(lazily, "a lazy grammar is what llama.cpp defines, text by text");
+  RUN(long_lazy, "triggers of a long lazy grammar are bounded");
   RUN(refused, "what is wrong has its status, place and words");
   tsl_vocab_release(v);
   return tsl_test_end();

@@ -30,6 +30,7 @@ def test_requests():
         "vllm_structural_tag": ('So <weather>{"city": "Rome"}</weather>', "<weather>{}</weather>"),
         "sglang_regex": ("5", "five"),
         "llama_server_grammar": ("no", "maybe"),
+        "llama_server_lazy": ("I look: <call>weather(Rome)</call>", "I look: <call>Rome"),
         "llama_server_schema": ("[2, 3, 5]", "[2, 3]"),
         "ollama": ('{"colour": "red"}', '{"colour": "pink"}'),
     }
@@ -97,7 +98,10 @@ def test_requests():
     refused(
         bad, {"structured_outputs": {"choice": "a"}}, "/structured_outputs/choice", "list of texts"
     )
-    refused(no, {"grammar": "root ::= [a]", "grammar_lazy": True}, "/grammar_lazy", "triggers")
+    lazy = {"grammar": 'root ::= "<a>" [0-9]+', "grammar_lazy": True}
+    refused(bad, lazy, "/grammar", "grammar_triggers")
+    lazy["grammar_triggers"] = [{"type": 1, "value": "<a>"}]
+    one(lazy, "free <a>12", "free <a>x")
     refused(no, {"tools": [{"type": "function"}], "format": "json"}, "/tools", "Grammar.tools")
     wrong = {"response_format": {"type": "json_schema", "json_schema": {"schema": {"type": 1}}}}
     refused(bad, wrong, "/response_format/json_schema/schema/type", "")

@@ -34,6 +34,9 @@ static const struct {
     {"{\"type\":\"grammar\",\"grammar\":\"root ::= \\\"a\\\" root | \\\"b\\\"\"}",
      {"b", "aab"},
      {"", "a"}},
+    {"{\"type\":\"grammar\",\"grammar\":\"root ::= \\\"a\\\" root | \\\"b\\\"\",\"after\":\"aa\"}",
+     {"b", "ab"},
+     {"", "a", "aa"}},
     {ANY, {"", "anything <f at all", "\xC3\xA4"}, {"\xFF", "\xC3"}},
     {"{\"type\":\"sequence\",\"elements\":[{\"type\":\"any_text\",\"max_tokens\":0}," CONST(
          "x") "]}",

@@ -32,6 +32,10 @@ static const struct {
     {"{\"type\":\"sequence\",\"elements\":[]}", TSL_ERR_SCHEMA, "not empty", "/elements"},
     {"{\"type\":\"regex\",\"pattern\":\"(\"}", TSL_ERR_SYNTAX, "in the pattern", ""},
     {"{\"type\":\"grammar\",\"grammar\":\"x ::= y\"}", TSL_ERR_SYNTAX, "in the grammar", ""},
+    {"{\"type\":\"grammar\",\"grammar\":\"root ::= [a]\",\"after\":\"ab\"}", TSL_ERR_EMPTY,
+     "begins with \"ab\"", ""},
+    {"{\"type\":\"grammar\",\"grammar\":\"root ::= [a]\",\"after\":1}", TSL_ERR_SCHEMA, "\"after\"",
+     "/after"},
     {"{\"type\":\"sequence\",\"elements\":[{\"type\":\"json_schema\",\"json_schema\":{\"type\":"
      "\"strin\"}}]}",
      TSL_ERR_SCHEMA, "", "/elements/0/json_schema/type"},

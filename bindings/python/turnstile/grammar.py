@@ -136,13 +136,13 @@ class Grammar(_core.Grammar):
         OpenAI      response_format, or text.format of the Responses API
         vLLM        structured_outputs, or the older guided_...
         SGLang      json_schema, regex, ebnf or structural_tag, in sampling_params or outside
-        llama.cpp   grammar (GBNF) or json_schema
+        llama.cpp   grammar (GBNF) or json_schema; grammar_lazy with words as triggers
         Ollama      format
 
         Other members are the server's own. The options go to the constructor of the kind that is
         found. GrammarError where there is no constraint, or more than one; UnsupportedError for
-        tools (Grammar.tools reads them) and for grammar_lazy. A pointer leads from the request's
-        root.
+        tools (Grammar.tools reads them) and for triggers that are patterns. A pointer leads from
+        the request's root.
         """
         from turnstile.tools import grammar_of_request
 
