@@ -247,9 +247,9 @@ typedef struct tsl__native_ops {
   /* `param`, and whether there is a ctx, say all: the same in every grammar; and its texts are
    * UTF-8 */
   bool plain;
-  /* Characters on which it goes on, whichever of them come and however many: it neither dies nor
-   * ends. ASCII, and bytes from 0x80 on where all others do, too. *need: the most bytes that
-   * completing it then takes. False: it is to be explored. NULL: always. */
+  /* Characters on which it goes on, whichever of them come and however many: it does not die, and
+   * may end where `param` may. ASCII, and bytes from 0x80 on where all others do, too. *need: the
+   * most bytes that completing it then takes. False: it is to be explored. NULL: always. */
   bool (*letters)(void *ctx, uint32_t param, tsl__bytes *out, uint32_t *need);
   /* The fewest characters of a member, and are all of them UTF-8 (they are not in the middle of a
    * character)? NULL: known by `shortest` and `plain` alone. */

@@ -474,7 +474,7 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
     if (now > need) need = now;
   }
   if (!found && m.kind == TSL__K_NATIVE && (found = native_letters(x, &m, &letters.bytes, &need)))
-    out->ends = false;
+    out->ends = tsl__expr_nullable(x, inner);
   /* what is finite goes on with no letters for ever */
   if (!found && !m.loop && !(m.flags & (TSL__CALLS | TSL__FINITE))) {
     need = 0;

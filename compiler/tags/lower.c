@@ -463,26 +463,29 @@ static tsl__expr lower_triggered(tsl__tags_lowering *l, const tsl__tag *n, stops
   tsl__string *list = tsl__lower_without(l, n->triggers, n->trigger_count, s, n, &count);
   tsl__expr again = new_loop(l, "triggered-tags", &body),
             then = n->once ? l->captures->nothing : again,
-            *all = tsl__tags_alloc(l->tags, (n->trigger_count + 2) * sizeof *all);
-  if (!list || !all || !plain.texts || !plain.then || again == TSL__NONE ||
+            *all = tsl__tags_alloc(l->tags, (n->trigger_count + 2) * sizeof *all),
+            *rest = tsl__tags_alloc(l->tags, n->trigger_count * sizeof *rest + 1);
+  if (!list || !all || !rest || !plain.texts || !plain.then || again == TSL__NONE ||
       !tsl__tags_cut(l, list, count, n->trigger_count + s.text_count, &cut))
     return TSL__NONE;
   for (uint32_t i = 0; i < n->trigger_count; i++) {
-    tsl__expr rest =
-        tags_after(l, n, tags + from[i], from[i + 1] - from[i], n->triggers[i].length, then);
-    if (rest == TSL__NONE) return TSL__NONE;
-    if (tsl__tags_is_plain(l, &cut, i)) {
+    rest[i] = tags_after(l, n, tags + from[i], from[i + 1] - from[i], n->triggers[i].length, then);
+    if (rest[i] == TSL__NONE) return TSL__NONE;
+  }
+  tsl__expr first = tsl__tags_first(l, &cut, rest, n->trigger_count);
+  for (uint32_t i = 0; i < n->trigger_count; i++) {
+    all[i] = TSL__NONE;
+    if (first == TSL__NONE && tsl__tags_is_plain(l, &cut, i)) {
       plain.texts[plain.n] = n->triggers[i];
-      plain.then[plain.n++] = rest;
-      all[i] = TSL__NONE;
-    } else {
-      all[i] = tsl__expr_seq(l->x, tsl__tags_until(l, &cut, i, true), rest);
+      plain.then[plain.n++] = rest[i];
+    } else if (first == TSL__NONE) {
+      all[i] = tsl__expr_seq(l->x, tsl__tags_until(l, &cut, i, true), rest[i]);
     }
     all[i] = tsl__expr_alt(l->x, all[i],
                            over_the_trigger(l, n, tags + from[i], from[i + 1] - from[i],
                                             n->triggers[i].length, cut.text, then));
   }
-  all[n->trigger_count] = cut.text;
+  all[n->trigger_count] = first ? first : cut.text;
   all[n->trigger_count + 1] =
       tsl__expr_seq(l->x, cut.text, tsl__tags_trie(l, plain.texts, plain.then, plain.n, 0));
   body->body = tsl__expr_alt_n(l->x, all, n->trigger_count + 2);
@@ -526,9 +529,12 @@ static tsl__expr lower_dispatch(tsl__tags_lowering *l, const tsl__tag *n, stops 
     stops inner = {.last = false};
     tsl__expr content = lower(l, n->items[i], inner);
     if (content == TSL__NONE) return TSL__NONE;
-    tsl__expr until = tsl__tags_until(l, &cut, i, true);
-    all[i] = tsl__expr_seq(l->x, until, tsl__expr_seq(l->x, content, then));
+    all[i] = tsl__expr_seq(l->x, content, then);
   }
+  body->body = tsl__tags_first(l, &cut, all, n->item_count);
+  if (body->body) return again;
+  for (uint32_t i = 0; i < n->item_count; i++)
+    all[i] = tsl__expr_seq(l->x, tsl__tags_until(l, &cut, i, true), all[i]);
   all[n->item_count] = cut.text;
   body->body = tsl__expr_alt_n(l->x, all, n->item_count + 1);
   return again;

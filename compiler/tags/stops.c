@@ -32,44 +32,28 @@
 #include <stdlib.h>
 
 #include "compiler/expr/node.h"
+#include "compiler/tags/links.h"
 #include "compiler/tags/tags.h"
 
-typedef struct node {
-  /* the first one below, the next beside, and the longest suffix; 0: none, the root */
-  uint32_t child, next, link;
-  uint8_t byte;
-  /* a string ends here; some string ends at one of its proper suffixes; some string's end has it as
-   * a proper suffix */
-  bool ends, holds, begun;
-} node;
-
-typedef struct links {
-  tsl__exprs *x;
-  node *at;      /* the root, and then in the order that they were made */
-  uint32_t *row; /* the same, shorter ones first */
-  uint32_t n;
-} links;
-
-static uint32_t below(const links *l, uint32_t from, uint8_t byte) {
-  uint32_t i = l->at[from].child, seen = 1;
-  for (; i && l->at[i].byte != byte; i = l->at[i].next) seen++;
+static uint32_t below(const tsl__links *l, uint32_t from, uint8_t byte) {
+  uint32_t seen, to = tsl__links_below(l->at, from, byte, &seen);
   tsl__exprs_work(l->x, seen);
-  return i;
+  return to;
 }
 
-static void add(links *l, tsl__string s) {
+static void add(tsl__links *l, tsl__string s) {
   uint32_t at = 0;
   for (uint32_t i = 0, to; i < s.length; at = to, i++) {
     if ((to = below(l, at, (uint8_t)s.at[i]))) continue;
     to = l->n++;
-    l->at[to] = (node){.next = l->at[at].child, .byte = (uint8_t)s.at[i]};
+    l->at[to] = (tsl__link){.next = l->at[at].child, .byte = (uint8_t)s.at[i]};
     l->at[at].child = to;
   }
   l->at[at].ends = true;
 }
 
 /* The link of `child`, below `parent` whose own is known. */
-static uint32_t link_of(const links *l, uint32_t parent, uint8_t byte) {
+static uint32_t link_of(const tsl__links *l, uint32_t parent, uint8_t byte) {
   uint32_t to = 0;
   for (uint32_t at = parent; at && !to;) {
     at = l->at[at].link;
@@ -78,7 +62,7 @@ static uint32_t link_of(const links *l, uint32_t parent, uint8_t byte) {
   return to;
 }
 
-static void link_all(links *l) {
+static void link_all(tsl__links *l) {
   uint32_t done = 0, n = 0;
   for (l->row[n++] = 0; done < n && tsl__exprs_status(l->x) == TSL_OK; done++)
     for (uint32_t at = l->row[done], i = l->at[at].child; i; i = l->at[i].next) {
@@ -87,35 +71,42 @@ static void link_all(links *l) {
       l->row[n++] = i;
     }
   while (n-- > 1) {
-    const node *m = &l->at[l->row[n]];
+    const tsl__link *m = &l->at[l->row[n]];
     if (m->ends || m->begun) l->at[m->link].begun = true;
   }
 }
 
 /* Nothing ends earlier than `s` does (TSL__STOP_APART), or some string does within `s`
  * (TSL__STOP_NEVER), or only with what may stand before `s`. */
-static uint8_t judge(const links *l, tsl__string s) {
+static uint8_t judge(const tsl__links *l, tsl__string s) {
   uint32_t at = 0;
   uint8_t how = TSL__STOP_APART;
   for (uint32_t i = 0; i < s.length; i++) {
     if (!(at = below(l, at, (uint8_t)s.at[i]))) return TSL__STOP_NEVER; /* after a failure */
-    const node *n = &l->at[at];
+    const tsl__link *n = &l->at[at];
     if (i + 1 < s.length && (n->ends || n->holds)) return TSL__STOP_NEVER;
     if (n->holds || (i + 1 < s.length && n->begun)) how = TSL__STOP_LATE;
   }
   return how;
 }
 
-uint8_t *tsl__tags_apart(tsl__tags_lowering *t, const tsl__string *strings, uint32_t n) {
+bool tsl__links_make(tsl__tags_lowering *t, const tsl__string *strings, uint32_t n,
+                     tsl__links *out) {
   size_t bytes = 1;
   for (uint32_t i = 0; i < n; i++) bytes += strings[i].length;
-  links l = {.x = t->x, .n = 1};
+  *out = (tsl__links){.x = t->x, .n = 1};
+  if (bytes > UINT32_MAX || !(out->at = tsl__tags_alloc(t->tags, bytes * sizeof *out->at)) ||
+      !(out->row = tsl__tags_alloc(t->tags, bytes * sizeof *out->row)))
+    return false;
+  for (uint32_t i = 0; i < n && tsl__exprs_status(t->x) == TSL_OK; i++) add(out, strings[i]);
+  link_all(out);
+  return tsl__exprs_status(t->x) == TSL_OK;
+}
+
+uint8_t *tsl__tags_apart(tsl__tags_lowering *t, const tsl__string *strings, uint32_t n) {
+  tsl__links l;
   uint8_t *apart = tsl__tags_alloc(t->tags, n * sizeof *apart + 1);
-  if (!apart || bytes > UINT32_MAX || !(l.at = tsl__tags_alloc(t->tags, bytes * sizeof *l.at)) ||
-      !(l.row = tsl__tags_alloc(t->tags, bytes * sizeof *l.row)))
-    return NULL;
-  for (uint32_t i = 0; i < n && tsl__exprs_status(t->x) == TSL_OK; i++) add(&l, strings[i]);
-  link_all(&l);
+  if (!apart || !tsl__links_make(t, strings, n, &l)) return NULL;
   for (uint32_t i = 0; i < n && tsl__exprs_status(t->x) == TSL_OK; i++)
     apart[i] = judge(&l, strings[i]);
   return tsl__exprs_status(t->x) == TSL_OK ? apart : NULL;

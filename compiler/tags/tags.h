@@ -280,6 +280,7 @@ typedef struct tsl__cut {
   const uint8_t *apart; /* for each: TSL__STOP_... */
   const tsl__string *stops;
   uint32_t count;
+  bool excludes; /* the text lacks others, too */
 } tsl__cut;
 /* `stops`: so many of the first of `without` are these strings; false after a failure. */
 bool tsl__tags_cut(struct tsl__tags_lowering *l, const tsl__string *without, uint32_t n,
@@ -289,10 +290,19 @@ bool tsl__tags_cut(struct tsl__tags_lowering *l, const tsl__string *without, uin
 bool tsl__tags_is_plain(struct tsl__tags_lowering *l, const tsl__cut *cut, uint32_t stop);
 /* Such text up to and with the stop of that index, a trigger or an end. */
 tsl__expr tsl__tags_until(struct tsl__tags_lowering *l, tsl__cut *cut, uint32_t stop, bool trigger);
+/* Does it spell special tokens? */
+bool tsl__tags_names_tokens(struct tsl__tags_lowering *l, tsl__string text);
 /* texts[i] · then[i] for all i, as a trie, less the first `skip` bytes of each. `texts` and `then`
  * are sorted by it. */
 tsl__expr tsl__tags_trie(struct tsl__tags_lowering *l, tsl__string *texts, tsl__expr *then,
                          uint32_t n, uint32_t skip);
+
+/* ---- first.c --------------------------------------------------------------------------------- */
+/* Free text without any of the stops, or up to the first of them to end, and then[i] where that is
+ * one of the first n. TSL__NONE: none of these n overlaps any other, or they are not such; or after
+ * a failure. Then tsl__tags_until says it for each. */
+tsl__expr tsl__tags_first(struct tsl__tags_lowering *l, const tsl__cut *cut, const tsl__expr *then,
+                          uint32_t n);
 
 /* ---- stops.c --------------------------------------------------------------------------------- */
 /* How free text up to a string can be cut. */

@@ -44,8 +44,7 @@ static tsl_token special_at(const tsl__captures *m, const char *at, size_t n, ui
   return best;
 }
 
-/* Does it spell special tokens? */
-static bool names_tokens(tsl__tags_lowering *l, tsl__string text) {
+bool tsl__tags_names_tokens(tsl__tags_lowering *l, tsl__string text) {
   uint32_t length;
   for (uint32_t i = 0; i < text.length; i++)
     if (special_at(l->captures, text.at + i, text.length - i, &length) != TSL_NO_TOKEN) return true;
@@ -164,7 +163,8 @@ bool tsl__tags_cut(tsl__tags_lowering *l, const tsl__string *without, uint32_t n
                     .late = TSL__NONE,
                     .apart = apart,
                     .stops = without,
-                    .count = stops};
+                    .count = stops,
+                    .excludes = n > stops};
   return apart != NULL;
 }
 
@@ -173,7 +173,7 @@ tsl__expr tsl__tags_until(tsl__tags_lowering *l, tsl__cut *cut, uint32_t end, bo
   tsl__expr all = tsl__expr_seq(x, cut->text,
                                 trigger ? constant(l->captures, cut->stops[end], true)
                                         : tsl__tags_constant(l, cut->stops[end]));
-  if (cut->apart[end] == TSL__STOP_APART || names_tokens(l, cut->stops[end])) return all;
+  if (cut->apart[end] == TSL__STOP_APART || tsl__tags_names_tokens(l, cut->stops[end])) return all;
   if (cut->apart[end] == TSL__STOP_NEVER) return TSL__NONE;
   if (cut->late == TSL__NONE) {
     tsl__bytes every = {{~0ull, ~0ull, ~0ull, ~0ull}};
@@ -185,7 +185,7 @@ tsl__expr tsl__tags_until(tsl__tags_lowering *l, tsl__cut *cut, uint32_t end, bo
 }
 
 bool tsl__tags_is_plain(tsl__tags_lowering *l, const tsl__cut *cut, uint32_t stop) {
-  return cut->apart[stop] == TSL__STOP_APART && !names_tokens(l, cut->stops[stop]);
+  return cut->apart[stop] == TSL__STOP_APART && !tsl__tags_names_tokens(l, cut->stops[stop]);
 }
 
 /* ---- tries ----------------------------------------------------------------------------------- */

@@ -253,8 +253,9 @@ static bool naive(const char *text, const char *const *triggers, size_t n) {
 }
 
 static void triggers_are_exact(void) {
-  static const char *const sets[][2] = {{"ab", NULL}, {"aa", NULL}, {"aba", NULL},
-                                        {"ab", "bb"}, {"ab", "ba"}, {"aab", "b!a"}};
+  static const char *const sets[][2] = {{"ab", NULL}, {"aa", NULL},   {"aba", NULL}, {"ab", "bb"},
+                                        {"ab", "ba"}, {"aab", "b!a"}, {"ab", "b"},   {"bab", "ab"},
+                                        {"abb", "b"}, {"ba!", "a!b"}};
   for (size_t s = 0; s < sizeof sets / sizeof *sets; s++) {
     size_t n = sets[s][1] ? 2 : 1;
     char json[600], text[10];
