@@ -25,8 +25,8 @@
  *           bound, such as an object with many members in any order. Others compare items
  *           (uniqueItems), and have no states to list. Their artifact holds the source text.
  *           Loading compiles it, so it needs a library with the compiler.
- * Machines  Numbers are little-endian, as in memory. On a big-endian machine the mark reads the
- *           wrong way round, and the file is refused.
+ * Machines  Numbers stand as in the memory of the machine that wrote the file. A machine with the
+ *           other order of bytes reads the mark the wrong way round, and refuses the file.
  * Stale     `version` is raised when the meaning of a file changes; a file with another version is
  *           refused. `memo` is raised when the meaning of a walk changes (walk.c, mask.c,
  *           leftover.c, the order of the trie); then the file's memo is ignored.
