@@ -1,5 +1,5 @@
-/* alphabet.c - the bytes that texts of an expression can hold. Without a search: one that is left
- * out is in none of them, one that is named may be in some.
+/* alphabet.c - the bytes that texts of an expression can hold, without a search. A byte that is
+ * left out is in no text; a byte that is named may be in some.
  *
  * Problem   Tool calls in tags write strings bare, up to a closing tag that they cannot hold. "A
  *           date without </parameter>" as a conjunction is a search through all dates, though none
@@ -8,8 +8,8 @@
  * Idea      A walk over the expression, as a tree. Bytes, literals and listed strings say what they
  *           hold. A meet holds no more than each of its parts. An automaton in C says which ASCII
  *           characters it knows.
- * Bounds    At most LOOKS parts are looked at, DEPTH deep; past that, and for rules, tokens and
- *           negations, it is any byte.
+ * Bounds    At most LOOKS parts are looked at, DEPTH deep. Past that, and for rules, tokens and
+ *           negations, the answer is any byte.
  * Tested by tests/expr/test_expr.c
  *
  * SPDX-License-Identifier: Apache-2.0

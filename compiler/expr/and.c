@@ -1,9 +1,9 @@
 /* and.c - intersections and complements.
  *
- * Derivatives need no automaton to be multiplied or turned around: a meet is derived part by part,
- * a complement as its inside. What is left is to see that a meet is empty as soon as it is (empty.c
- * searches), and to keep it small. Counts meet as numbers, and lengths that the others imply are
- * dropped.
+ * A meet is the intersection of its parts. Its derivative is the meet of the parts' derivatives,
+ * and that of a complement is the complement of its inside's. So no automaton has to be multiplied.
+ * What is left is to see at once that a meet is empty (empty.c searches), and to keep meets small.
+ * Counts meet as numbers, and lengths that the others imply are dropped.
  *
  * Tested by tests/expr/test_expr.c
  *

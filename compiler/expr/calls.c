@@ -5,8 +5,8 @@
  * Idea      Go through the expression from its beginning. A part that ends in a call is followed
  *           by the rest of the sequence, so each call collects its rest on the way back. A rule
  *           that is last in its frame, or inline, is looked into instead.
- * Example   With rules r and s: of (r|x)·s? the calls are "r, then s?" and (as x is no call, but
- *           is not nullable either) no other. Of r?·s·y they are "r, then s·y" and "s, then y".
+ * Example   With rules r and s: (r|x)·s? has the call "r, then s?" and no other, because x is no
+ *           call and not nullable. r?·s·y has the calls "r, then s·y" and "s, then y".
  * Cost      One constructor for each call and each part that follows it.
  * Depth     Recursion follows the nesting of an expression, as in deriv.c.
  * Tested by tests/expr/test_expr.c

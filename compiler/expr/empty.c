@@ -5,12 +5,13 @@
  * Idea      Search the graph of derivatives for an expression that matches ε. Best first by hope():
  *           where a text exists it is usually found after as many steps as the text has bytes. Only
  *           an empty language is searched to the end; its graph is finite.
- * Example   Of 13 searches ".*ab1.*", ".*b12.*" … in exactly 60 characters, 200 expressions are
- *           looked at, not 100,000.
- * Lengths   "At most 100 characters, and these" is another expression after each character. But all
- *           of them ask the same of the rest: how few characters it takes. So the rest is searched
- *           without the limit: first for any text, and if that is too long, for one of the fewest
- *           characters. What was found holds for every limit, and for all that the text goes by.
+ * Example   A text of exactly 60 characters must match 13 patterns such as ".*ab1.*" and ".*b12.*".
+ *           The search looks at 200 expressions, not at 100,000.
+ * Lengths   "At most 100 characters, and this pattern" is another expression after each character.
+ *           All of these expressions depend on one number: how few characters the rest of the
+ *           pattern takes. So the rest is searched without the limit: first for any text, and if
+ *           that is too long, for one of the fewest characters. The answer holds for every limit,
+ *           and for each expression that the text comes by.
  * Memory    What was found is noted in the nodes: SEARCHED on the way to a text, EMPTY on all of a
  *           graph without one. How many characters it takes is kept in a table, for the last ones.
  * Cost      Steps count against max_steps of the grammar.

@@ -1,19 +1,20 @@
 /* meaning.c - what an expression stands for, as a digest.
  *
- * Problem   Walks of one grammar would serve others (runtime/walk/shared_walks.h), but numbers of
+ * Problem   Walks of one grammar could serve others (runtime/walk/shared_walks.h). But numbers of
  *           expressions, rules and sets mean nothing outside their grammar.
  * Idea      A digest over what is in an expression: its kind, its bytes, the digests of its parts.
  *           What the vocabulary's layer has is named by its number there, which is the same for
- *           all. A rule says itself what it stands for, if it can: a frame around an expression
- *           means what that means.
+ *           all. A rule says itself what it stands for, if it can. A rule that only puts a frame
+ *           around an expression has the meaning of that expression.
  * Order     Parts of alternations and meets are in the order of their numbers, which differ from
  *           grammar to grammar: their digests are added up.
- * Loops     The bounds of a loop that is active are not part of it: what is left of them is in the
- *           context of a walk. Of other loops those are not that no token reaches: a string of at
- *           most 255 characters is to them one of at most 300. But in a meet or a complement a far
- *           bound may decide whether there is any text at all.
- * Cost      One XXH3 of some 50 bytes a node, nodes met lately remembered, those within a meet
- *           apart; 2,000 nodes at most.
+ * Loops     The bounds of an active loop are not part of the digest: what is left of them is in the
+ *           context of a walk. In other loops, a bound that no token reaches is not part of it
+ *           either. A string of at most 255 characters has the meaning of one of at most 300. But
+ *           in a meet or a complement a far bound may decide whether there is any text, so there
+ *           all bounds count.
+ * Cost      One XXH3 of some 50 bytes a node, 2,000 nodes at most. Nodes met lately are remembered;
+ *           those within a meet apart from others.
  * Tested by tests/walk/test_shared_walks.c
  *
  * SPDX-License-Identifier: Apache-2.0

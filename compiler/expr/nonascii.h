@@ -1,7 +1,7 @@
 /* nonascii.h - one step by any non-ASCII character.
  *
- * Problem   A non-ASCII character has up to four bytes, and its first byte is one of some 50. What
- *           a text may go on with after any of them takes twenty derivatives, and as many
+ * Problem   A non-ASCII character has up to four bytes, and its first byte is one of some 50. To
+ *           find what may follow any such character takes twenty derivatives, and as many
  *           expressions on the way.
  * Idea      Most patterns distinguish such characters by at most one class. Where each class in an
  *           expression has all of them or none, one derivative by a whole character serves for all.

@@ -10,14 +10,14 @@
  * Which     Two traits of an expression say so, found when it is made (node.h):
  *             TSL__EXITS     it holds a counted loop, and a byte that begins an iteration may also
  *                            begin what follows the loop
- *             TSL__OVERLAPS  texts can stand in two counted loops, or twice in one. Either what
- *                            EXITS is followed by another counted loop. Or an iteration of a loop
- *                            may go on with a byte that may also begin the next iteration
- *           tsl__derive follows what OVERLAPS without registers.
+ *             TSL__OVERLAPS  texts can stand in two counted loops, or twice in one. Either an
+ *                            expression with EXITS is followed by another counted loop. Or a byte
+ *                            may go on with an iteration of a loop, and also begin the next one
+ *           tsl__derive follows an expression with OVERLAPS without registers.
  * Bounds    Intervals join where the loop's least number is at most half of its greatest. Others,
  *           such as [0-9a-f]{40}, keep their register, and so does a loop without an upper bound.
  * Example   (w " "?){3,40} with w = [a-z]{1,30}: after a w the bytes a to z go on, and begin the
- *           next w. It OVERLAPS. ([a-z]{1,30} " "){3,40} does not.
+ *           next w. So it has OVERLAPS. ([a-z]{1,30} " "){3,40} does not.
  * Also      (r{a,b}){c,d} is r{ac,bd} where that leaves no gap.
  * Rules     A loop over a call keeps its register: what its body begins with may not be made yet.
  * Cost      A look at the body of a counted loop, remembered for the last bodies.

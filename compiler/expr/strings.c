@@ -8,7 +8,7 @@
  * Example   The set is ape, apple, axe, bee: the node [0, 4) at depth 0. After `a` it is [0, 3) at
  *           depth 1, after `p` it is [0, 2) at depth 2. After `p` again [1, 2) at depth 3. A range
  *           of one string is a literal: "le".
- * Keys      The same for names of members, each of which goes on with something of its own. The
+ * Keys      Names of members are such a set, too, but each goes on with something of its own. The
  *           frame that spells them says at its end which one it was (RESUME).
  * Others    tsl__expr_others is any JSON string but those of a set: a call of its own, unfolded
  *           when it is reached.

@@ -3,13 +3,13 @@
  *
  * Problem   To ask for a property takes milliseconds. A text of 100 KB can ask 20,000 times:
  *           minutes in which no step is counted and no deadline seen.
- * Idea      Each question is answered once for all patterns of a grammar, and counts as many steps
- *           as take about that long. So a grammar with thousands of patterns that have \p{L} is
- *           fast, and one with thousands of different questions reaches max_steps.
+ * Idea      Each question is answered once for all patterns of a grammar. It counts as the number
+ *           of steps that take about as long. So a grammar with thousands of patterns that have
+ *           \p{L} is fast, and one with thousands of different questions reaches max_steps.
  * Shared    What a grammar has looked up is kept with its vocabulary's layer, up to COMMON_BYTES,
  *           and the next grammar copies it from there. It counts as many steps as if PCRE2 had
  *           answered: what fits into max_steps does not depend on other grammars.
- * Lock      That of the vocabulary's answers is held for look-ups and copies alone.
+ * Lock      The lock of the vocabulary's answers is held for look-ups and copies only.
  * Cost      Remembered answers are looked through one by one; that is counted too.
  * Tested by tests/engine/test_limits.c (questions)
  *

@@ -1,16 +1,16 @@
 /* edges.c - with which bytes the texts of an expression begin, and with which they end.
  *
  * Problem   run.c puts a rule in place where its texts may run into what follows. Between words a
- *           grammar has white space with comments, one expression. That a comment may hold any
- *           letter does not say that white space begins or ends with one.
+ *           grammar may have white space with comments, as one expression. A comment may hold any
+ *           letter, but white space neither begins nor ends with one.
  * Idea      The bytes at the begin are those that the expression reads first. Those at the end are
  *           found by going through its parts from behind.
  * Bytes     Of characters past ASCII the first byte stands for the character, at both edges.
  * Example   /([ \t]|#[^\n]*\n)+/ begins with a space, a tab or "#", and ends with a space, a tab or
  *           a line break.
- * Bounds    At most LOOKS parts are looked at, DEPTH deep. Past that, and of parts that say
- *           nothing of their ends, it is each byte that the texts may hold. That is a guess, as
- *           run.c may make one.
+ * Bounds    At most LOOKS parts are looked at, DEPTH deep. Past that, and for parts whose ends are
+ *           not known, the answer is each byte that the texts may hold. That may be too many, which
+ *           run.c allows.
  * Tested by tests/gbnf/test_gbnf.c
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -7,7 +7,8 @@
  *             in place    as an expression: it is regular and small (place.c)
  *             A⁺ or A⁺|ε  it is left-recursive: leftrec.c says what A⁺ is
  *             a rule      unfolded when it is first reached
- *           "Plus" forms are the texts of a node but the empty one: leftrec.c builds on them.
+ *           A "plus" form has all texts of a node except the empty one. leftrec.c builds on these
+ *           forms.
  * Example     root ::= item ("," item)*
  *             item ::= name | "(" root ")"
  *             name ::= [a-z]+

@@ -1,8 +1,8 @@
 /* parse.c - GBNF text to nodes.
  *
  * Problem   A line end ends a rule, but not within parentheses, nor after a `|`, nor before one.
- * Idea      GBNF is a dialect of reader.h, which reads words, groups and lists. This file says what
- *           space, an escape and an item are, and how a rule begins and ends.
+ * Idea      GBNF is a dialect of reader.h, which reads words, groups and lists. This file has the
+ *           functions for white space, escapes and items, and for how a rule begins and ends.
  * Example   root ::= "a"
  *                  | b            rule root goes on: a line may begin with '|'
  *           b ::= ("x"

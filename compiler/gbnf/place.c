@@ -8,8 +8,8 @@
  *                  rule whose texts may end in a long counted repeat of a class (field ::=
  *                  [^,\n]{0,80}) is put in place, too. So is one that may end in such a rule (row
  *                  ::= field ("," field)*). Where what follows may begin with a character of the
- *                  class (name " (" year ")") several loops may be active. They are alternatives
- *                  there, as stacks would be else.
+ *                  class (name " (" year ")") several loops may be active. These loops are
+ *                  alternatives in one frame; otherwise they would be several stacks.
  *
  * Tested by tests/gbnf/test_gbnf.c
  *

@@ -2,25 +2,25 @@
  *
  * Problem     root ::= w*
  *             w ::= [a-z]+ | "[" w* "]"
- *           w can contain itself, so it has a frame of its own. That may end after each letter, and
- *           the next w may begin with any. Each letter of a token is read in as many ways as there
- *           were letters before it. Nearly all nodes of the vocabulary are left over, again and
- *           again.
+ *           w can contain itself, so it has a frame of its own. The frame may end after each
+ *           letter, and the next w may begin with any letter. So each letter of a token can be read
+ *           in as many ways as there were letters before it. Nearly all nodes of the vocabulary are
+ *           left over, again and again.
  * Idea      Where a rule's texts may end with characters that may follow it as well, its body takes
- *           the place of its name. So ([a-z]+ | "[" w* "]")* reads letters in one frame. Rules
- *           named within are looked at in turn, itself once more, and up to BODY_NODES nodes in
- *           all; what is left are calls, as before. Nothing of the language changes. A loop within
- *           what was put in place would hold the same body again, and again. It becomes a rule:
+ *           the place of its name. So ([a-z]+ | "[" w* "]")* reads letters in one frame. Rules that
+ *           the body names are treated in the same way, the rule itself once more. That ends at
+ *           BODY_NODES nodes; names that are left stay calls. The language stays the same. A loop
+ *           within such a body would hold the same body again and again. So it becomes a rule:
  *             root ::= ([a-z]+ | "[" L "]")*
  *             L ::= ([a-z]+ | "[" L "]")*
- *           Where its texts run into what follows, it stays in place as well.
+ *           If the texts of that loop run into what follows, it stays in place as well.
  * Rest      Of a rule with alternatives only those are put in place whose texts may run on, and
  *           those that name no rule. The others become a rule of their own, the rest, which needs
  *           no look: of part ::= [a-z] | "$" [a-z]+ | "$(" list ")" it is "$(" list ")". So a list
  *           in a list is not pulled in.
  * Sets      Of each rule the first bytes of characters that its texts may begin with, and those of
- *           characters that they may end with. They may be guessed, as they only say where it is
- *           worth it.
+ *           characters that they may end with. These sets may be too large: they only say where it
+ *           is worth putting a rule in place.
  * Tested by tests/gbnf/test_gbnf.c
  *
  * SPDX-License-Identifier: Apache-2.0

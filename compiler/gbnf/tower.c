@@ -4,7 +4,7 @@
  *           expr ")". Each level can contain itself, so each has a frame of its own. A C-like
  *           grammar has twelve levels. A walk that reaches an expression opens twelve frames. Where
  *           an item ends, it must go on in each of them.
- * Idea      Frames are needed where a rule comes back to itself alone. So one rule of each cycle of
+ * Idea      A frame is needed only where a rule comes back to itself. So one rule of each cycle of
  *           calls keeps its frame. The names of the others are replaced by their bodies, as
  *           expressions. Expressions are interned, so a body that is used twice is stored once.
  *           After an item the state is ("*" …)* ("+" …)* ("&" …)* ("|" …)*, in one frame.

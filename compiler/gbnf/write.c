@@ -5,10 +5,9 @@
  *          {"kind": "empty"} | {"kind": "rule", "name": "…"} | {"kind": "sequence" | "choice",
  *          "items": [NODE, …]} | {"kind": "repeat", "item": NODE, "min": m, "max": n or null}
  *
- * As written, but for what the parser has done. A class that is negated has its ranges, and is
- * known negated where it holds nearly all characters. Depth of recursion: the nesting of groups and
- * quantifiers, which the parser bounds.
- * Tested by tests/gbnf/test_gbnf.c
+ * The rules are as written, except for what the parser has changed. A negated class is kept as its
+ * ranges; it counts as negated if these hold nearly all characters. Depth of recursion: the nesting
+ * of groups and quantifiers, which the parser bounds. Tested by tests/gbnf/test_gbnf.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,27 +1,27 @@
-/* ahead.c - what the first text of a larger schema is likely to ask, looked at while it is
- * compiled.
+/* ahead.c - masks that the first text of a larger schema is likely to need, made by the compile.
  *
- * Problem   States grow when they are visited. The first text pays for what it is the first to see.
- *           That is the root's first key, the end of each name, each kind of value, each position
- *           within a pattern. These take steps of 5 to 50 µs among those of a quarter of a
- *           microsecond, and a batch waits for its slowest. Compile runs once, before the first
+ * Problem   States are made when a text first visits them, so the first text is slow at each new
+ *           place. Such places are the root's first key, the end of each name, each kind of value,
+ *           and each position within a pattern. Their steps take 5 to 50 µs, others a quarter of a
+ *           microsecond, and a batch waits for its slowest. A compile runs once, before the first
  *           token, and often beside the prefill.
- * Idea      Ask for the masks of places that most texts come by, breadth first from the root's
- *           first key. They are the end of a name, before its value, behind the quote of a string,
- *           behind a digit. Then come the objects among the values, and in arrays, likewise.
- *           Members required go before others, and of those that begin with the same frame one is
- *           enough. Then, strings whose letters a pattern or a format gives: position by position,
- *           each by the first letter that leads to a new one. What is found lies in the grammar's
- *           tables as if a text had requested it; nothing distinguishes it.
+ * Idea      Make the masks of places that most texts come by, breadth first from the root's first
+ *           key. A member has such places at the end of its name, before its value, behind the
+ *           quote of a string, and behind a digit. Then come the objects among the values, and in
+ *           arrays, in the same way. Required members go before others, and of members that begin
+ *           with the same frame one is enough. Last come strings whose letters a pattern or a
+ *           format gives: position by position, each by the first letter that leads to a new one.
+ *           The masks lie in the grammar's tables as if a text had requested them.
  * Bounds    PLACES objects and members, one for each subschema, among the first NAMES of an object.
  *           LETTERS positions of a string. STATES, STEPS and DERIVATIVES of work. Half of
- *           max_memory. Of schemas of fewer than SUBSCHEMAS only the strings are looked at, if a
- *           pattern is among them. Two masks more take as long as their compile does. To run into a
- *           bound or a failure ends it and fails nothing: the text that gets there has the failure.
- * Cost      On schemas of MaskBench as long again as the compile itself, and longer. Some 300 µs at
- *           most, but for a single mask that takes more. Half of it is saved by the first texts.
- * Not       Names that need an escape; indented objects; by order `schema`, what comes after the
- *           first required member; schemas within tags.
+ *           max_memory. In schemas of fewer than SUBSCHEMAS only strings are looked at, and only if
+ *           a pattern is among them. There two more masks take as long as the compile. A bound or a
+ *           failure ends the looking ahead, but not the compile: the text that gets there has the
+ *           failure.
+ * Cost      On schemas of MaskBench as long as the compile itself, or longer. It takes some 300 µs
+ *           at most, unless a single mask takes more. The first texts save half of that.
+ * Not       Not looked at: names that need an escape, indented objects, and schemas within tags.
+ *           Nor, by order `schema`, what comes after the first required member.
  * Tested by tests/artifact/test_ahead.c
  *
  * SPDX-License-Identifier: Apache-2.0

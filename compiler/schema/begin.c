@@ -2,14 +2,14 @@
  * such values, or lists of strings.
  *
  * Problem   A new object costs a state each for its brace, its white space, and the quote of its
- *           first key. Every member with such a value costs a frame of colon and value. All this is
- *           expanded, and walked over the vocabulary and over what names leave, in each grammar
- *           anew.
+ *           first key. Every member with such a value costs a frame of colon and value. Each
+ *           grammar would expand all of this anew, and walk it over the vocabulary and over what
+ *           names leave.
  * Idea      It may be plain how the values of a goal begin (plain.c). Then what is the same for all
  *           of them is a call of a frame that all grammars share. BEGIN is `{ "`, EMPTY `{ }`,
  *           BEGIN_ARRAY `[`. With a colon before them these are frames, too. So are a colon and a
  *           quote, for members whose values are listed strings. A value, or a member, does nothing
- *           but call them, and what is its own comes after: the first key, the first item.
+ *           but call them. What is its own comes after the call: the first key, or the first item.
  * Example   {"a": {"type": "object", "properties": {"b": ...}, "required": ["b"]}} : after "a" the
  *           member is <member-begin><first#>; its masks up to the quote of "b" are those of
  *           <member-begin>.

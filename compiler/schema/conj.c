@@ -16,8 +16,8 @@
  * oneOf     A oneOf is ⋃ Sᵢ ∧ ⋀ⱼ ¬Sⱼ.
  *           ¬Sⱼ is dropped if Sᵢ and Sⱼ are plainly disjoint: by type, or by const or enum of a
  *           member that both require. oneof.c finds the pairs that are left.
- * Products  Where the alternatives of an object are many more than its choices have branches, it is
- *           expanded once more. Then choices become clauses where they can (clause.c).
+ * Products  If an object has many more alternatives than its choices have branches, it is expanded
+ *           once more. Then choices become clauses where they can (clause.c).
  * Order     Everything conjunctive first, alternatives last, so that dead alternatives die early.
  * Cost      The number of alternatives, each with the keywords of its nodes;
  *           TSL__SCHEMA_ALTERNATIVES at most.

@@ -8,8 +8,8 @@
  *           of `a` back to `a` may be cut: that alternative is `false`.
  * Unions    Two unions may lead to one another: a = string or b, b = number or a. Then they have
  *           the same values, and both become one list: string or number.
- * Several   With more than unions on the way that does not hold: a = string or (b and c), b =
- *           number or a. To cut a's way there would leave b without the strings. So each
+ * Several   If the way goes through more than unions, that is wrong: a = string or (b and c), b =
+ *           number or a. If a's way to b were cut in place, b would lack the strings. So each
  *           alternative of the cycle leads to a copy of the way, up to where it would come back,
  *           and the copy is cut.
  * Example   a = string or (b' and c), b' = number or false; b = number or a', a' = string or false.

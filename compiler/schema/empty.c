@@ -11,10 +11,11 @@
  *           satisfy all equations. So they say exactly whether there is a value, and how short it
  *           can be.
  * Objects   Whether the members of one object can be completed is a search (completion.c).
- * When      Every compile asks whether its schema has a value. It hardly ever asks how long that
- *           is: a rule is measured when somebody asks (tsl__rule_ops.shortest). If the keywords
- *           alone decide that, no more is looked at (plain.c). An object without clauses has a
- *           value if its required members have one. Only the rest is measured.
+ * When      Every compile asks whether its schema has a value. It hardly ever needs the length: a
+ *           rule is measured when its length is needed (tsl__rule_ops.shortest). If the keywords
+ *           alone show that there is a value, nothing else is looked at (plain.c). An object
+ *           without clauses has a value if its required members have one. Only the rest is
+ *           measured.
  * Spaces    White space that may be left out counts as zero bytes.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -4,8 +4,7 @@
  *           that several patterns name. What is found out about a set should be found out once.
  * Idea      A goal is the set sorted, without doubles and without detours (through references and
  *           `not`), and interned: it is a number. Goal 0 asks for nothing. Goal 1 is what nothing
- *           satisfies, and every goal that plainly is so becomes goal 1. Such are one with `false`
- *           in it, and one with a lit and its opposite.
+ *           satisfies. A goal with `false` in it, or with a lit and its opposite, becomes goal 1.
  * Example   {"allOf": [{"$ref": "#/$defs/a"}, {"not": {"not": {"$ref": "#/$defs/a"}}}]} asks for
  *           the node of "a" twice, behind detours. The goal is that of {"$ref": "#/$defs/a"} alone.
  * Cost      Sorting a few numbers and one look into a table for each goal that is requested.

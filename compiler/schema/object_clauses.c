@@ -5,9 +5,9 @@
  *           fulfilled, and must see early which can no longer be.
  * Idea      A clause is a list of targets: this key is absent, its value satisfies that, there are
  *           so many members. Before any text comes each target is judged: certain, impossible, or
- *           open. A clause with a certain target goes, and impossible targets go. One target that
- *           is left alone is no choice: it is required at once, and the rest is judged again. What
- *           remains is a bit of the object's state.
+ *           open. A clause with a certain target is dropped, and so are impossible targets. If one
+ *           target is left, there is no choice: it becomes a requirement, and the rest is judged
+ *           again. What remains is a bit of the object's state.
  * Example   required: [a], anyOf: [{required: [a]}, {required: [b]}]: the clause {a there, b there}
  *           has a target that is certain, and goes. With "a": false besides, a cannot be there: the
  *           target goes, and b is required.

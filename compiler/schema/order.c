@@ -1,15 +1,17 @@
 /* order.c - in which order the members of an object come, by order `schema`.
  *
- * Problem   Several subschemas name the members of one object. Who reads the schema expects them
- *           in the order of its text: an allOf, a $ref or a oneOf in front of `properties` comes
- *           first. But conjunctions are made otherwise: all that must hold first, choices last.
+ * Problem   Several subschemas name the members of one object. Readers of the schema expect them in
+ *           the order of its text: an allOf, a $ref or a oneOf in front of `properties` comes
+ *           first. But conjunctions are made in another order: first all that must hold, choices
+ *           last.
  * Idea      A rank is the place of a subschema in the text, as a path. A step of it is a keyword,
  *           and which of the keyword's subschemas. Each part that names members has a rank. Where
  *           the paths of two parts differ first, the places of the two keywords decide, or of the
  *           two subschemas of one keyword. `then` and `else` stand where their `if` does.
  * Values    The value of one member may have to satisfy several subschemas. A goal is a set of
- *           them, and knows no text. So all subschemas have a number: when a reader would first
- *           come to each, who follows references at once.
+ *           them, without a place in the text. So each subschema has a number: its place in the
+ *           order in which a reader comes to subschemas. This reader follows each reference at
+ *           once.
  * Example   {"allOf": [{"properties": {"a", "b"}}], "properties": {"c", "a"}} has a, b, c. A name
  *           stands where it stands first.
  * Not       What only demands a name (`required`) gives it no place. Such members come last, in any

@@ -10,15 +10,15 @@
  *           not plain is left to empty.c, which decides exactly.
  * Example   {"type": "object", "properties": {"a": {"type": "integer", "minimum": 3}, "b": {"not":
  *           {}}}, "required": ["a"]} has an object. 3 is a value of "a", and "b" may stay away.
- * Begins    The same look shows how arrays and objects begin, so that a value is offered before its
- *           goal is opened. An object is opened by who enters it. Of {"oneOf": [{"$ref":
- *           "#/$defs/O"}, {"type": "null"}]} nothing is opened, and the object that is entered is
- *           that of all places that refer to O.
+ * Begins    The same look shows how arrays and objects begin, so a value is offered before its goal
+ *           is opened. The goal of an object is opened when a text enters the object. For {"oneOf":
+ *           [{"$ref": "#/$defs/O"}, {"type": "null"}]} nothing is opened. All places that refer to
+ *           O enter the same object.
  * Together  Several subschemas may speak of one value (a member that a pattern names as well).
  *           There is a value if one of them has one, of a type of which the others take all.
- * Right     A type is claimed only where there is a value; one that is not claimed may have values
- *           all the same. So answers can be kept. A subschema may be looked at while it is being
- *           looked at, as it requires itself or refers to itself. Then it claims nothing.
+ * Right     A type is claimed only if there is a value of it; a type that is not claimed may have
+ *           values all the same. So answers can be kept. A subschema may be looked at while it is
+ *           being looked at, as it requires itself or refers to itself. Then it claims nothing.
  * Cost      A look at each keyword of each subschema that something needs, once.
  * Tested by tests/schema/test_schema.c, and by every test that finds a schema satisfiable or not
  *

@@ -2,7 +2,7 @@
  *
  * Problem   A schema is a tree of JSON in which any place may be referred to from any other. Later
  *           passes ask for keywords many times, and must not meet a value of the wrong kind.
- * Idea      A node is made when something leads to it and read when its turn comes. So neither long
+ * Idea      A node is made when something leads to it, and read later, from a list. So neither long
  *           chains of references nor broad schemas cost stack. Its keywords are sorted by number
  *           and checked by shape (keywords.def). What nothing leads to (an unused definition) is
  *           never looked at.

@@ -1,11 +1,12 @@
 /* endless.c - letters that never stop, and what a frame reads among them.
  *
- * Problem   Which letters a state survives is explored (letters.h). That is too much work where
- *           words stand beside names. `name | "true" | "false"` is another state after each letter
- *           of "true". `(value ","?)*` may begin a word at each letter of a name.
+ * Problem   letters.h explores which letters a state survives. That is too much work where words
+ *           stand beside names. `name | "true" | "false"` is another state after each letter of
+ *           "true". `(value ","?)*` may begin a word at each letter of a name.
  * Idea      One alternative is enough: `[a-z]*` goes on with letters for ever, whatever else the
- *           same letters lead to. What may come among the letters need not be known by state. An
- *           upper bound is enough: the bytes of each part that letters alone can lead up to.
+ *           same letters lead to. What else may come among the letters need not be known for each
+ *           state. An upper bound is enough: the bytes of each part to which letters alone can
+ *           lead.
  * Example   ([a-z])*(" " value)* | "rue": the letters are a to z; the bytes among them are a to z
  *           and the space.
  * Cost      The expression is looked at once, in at most LOOKS parts; nothing is derived.

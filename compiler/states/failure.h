@@ -4,9 +4,9 @@
  *           beginning of a word. By most bytes all of these states go where the state without a
  *           word under way goes. Deriving each of them by each range of bytes would find that out
  *           again and again.
- * Idea      The failure links of Aho and Corasick, read off the expression: of alternatives, those
- *           that begin with few bytes are the words under way. What is left without them goes the
- *           same way by all other bytes.
+ * Idea      The failure links of Aho and Corasick, read off the expression. Among its alternatives,
+ *           those that begin with few bytes are the words under way. The expression without them
+ *           leads to the same places by all other bytes.
  * Example   After "{C" in a text that must hold neither {ConfigName} nor a slash,
  *           !(.*({ConfigName}|/).*|onfigName}.*) is left: by all bytes but `o` it goes where
  *           !(.*({ConfigName}|/).*) does.

@@ -4,8 +4,8 @@
  * A guard is a rule that is put in place and matches ε, so that derivatives, emptiness and lengths
  * need not know of it. It stands at the head of what follows a call, and means something only
  * there. The state that the called frame comes back to is known from its expression to be guarded.
- * So is what the state is otherwise. Alternatives with and without a guard can share the call: then
- * the ones without stay.
+ * The expression also says which state follows if the guard fails. Alternatives with and without a
+ * guard can share the call: then those without a guard stay.
  *
  * Tested by tests/position/test_distinct.c
  *

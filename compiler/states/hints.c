@@ -14,11 +14,12 @@
  *           Only raw characters of a JSON string count (no quote, backslash or control character):
  *           escapes are exits.
  * Likeness  hints_like.c: what a state is when its limits are far.
- * Difference  "Any text but these" is the state of any text, less what these spell in full. Exact
- *             where every beginning of a text can go on to one that is none of
- *           these. What is left of the base ends in `text`, and these are finitely many or never
- *           hold a character of Unicode's last plane. Or it ends in any number of characters of one
- *           class, and these are finitely many.
+ * Difference
+ *           "Any text but these" is the state of any text, minus what these spell in full. That is
+ *           exact where every beginning of a text can go on to a text that is none of these. Two
+ *           cases are known to be so. The base ends in `text`, and the excluded texts are finitely
+ *           many, or never hold a character of Unicode's last plane. Or the base ends in any number
+ *           of characters of one class, and the excluded texts are finitely many.
  * Tested by tests/engine/test_oracle.c (masks with and without hints are equal)
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -1,12 +1,13 @@
-/* hints_any.c - counts beside one another and within one another: what begins a text of theirs?
+/* hints_any.c - counts beside one another and within one another: which beginnings do their texts
+ * have?
  *
  * Problem   `^(.{1,10}){1,10}$` after some characters is a union of many counts, another one after
  *           each character. Each is a state of its own, and a walk.
  * Idea      Whatever the counts are, any few characters may come: where nothing follows the frame,
  *           its beginnings are those of `.*`. So the reference is the class, as far as no count is
  *           used up (tsl__hint's `alone`). Tokens that are longer are tried one by one.
- * Room      So many characters may come, whichever they are. An expression is full if any text of
- *           that length is one of its texts: then what follows it begins there.
+ * Room      An expression has room for so many characters, whichever they are. It is full if any
+ *           text of that length is one of its texts: then what follows the expression begins there.
  *             class C        room 1, full          C{m,n}          room n, full
  *             a b            that of a, and if a is full that of b too
  *             a | b          the larger one        (group){m,n}    n times, if the group is full

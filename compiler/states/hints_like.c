@@ -1,15 +1,15 @@
-/* hints_like.c - what a state is when its limits are far.
+/* hints_like.c - which state without limits a state is like, when its limits are far.
  *
  * Idea      A text may be far from every limit, of its length or of how often a group may be
- *           repeated. Then it is followed as if there were none. So one walk serves all counts.
- *           Exact over tokens that are too short to reach a limit. An upper bound plays no part
- *           before it is met, neither in what may come next nor in the shortest completion. The
+ *           repeated. Then it is followed as if there were none. So one walk serves all counts. It
+ *           is exact for tokens that are too short to reach a limit. An upper bound has no effect
+ *           before it is reached, neither on what may come next nor on the shortest completion. The
  *           length goes first: what is left without it does not depend on the position any more.
  *           Then groups, then automata that know their own limits. Of a meet that is no JSON string
  *           the part that says how many characters of a class there may be loses its maximum.
  *           Forbidden texts are a limit too: as long as none of them can be spelled, all texts go.
- *           Near a group's limit, take a state whose groups may be repeated a few times. It says of
- *           most tokens that they are allowed: what few repetitions take, more of them do.
+ *           Near a group's limit, a state whose groups may be repeated only a few times helps. A
+ *           token that it allows is allowed: what few repetitions take, more of them take as well.
  * Example   (\S+\s+){0,49}\S+ of at most 500 characters is walked as (\S+\s+){0,49}\S+, and that as
  *           (\S+\s+)*\S+, one walk for all words.
  * Tested by tests/engine/test_oracle.c

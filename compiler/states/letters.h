@@ -8,8 +8,8 @@
  *           all expressions that were reached, so most states ask once.
  * Past ASCII  either all characters are letters, or those of a class that the grammar mentions,
  *               or none.
- * In vain   Two kinds are not explored: what has no loop without an upper bound over enough
- *           characters, and what has groups that count down. There only what lies near is found.
+ * In vain   Two kinds are not explored further than what lies near. One has no unbounded loop over
+ *           enough characters. The other has groups that count down.
  * Tested by tests/walk/test_letters.c, tests/engine/test_oracle.c (masks with and without hints are
  * equal)
  *

@@ -1,14 +1,15 @@
 /* outline.c - states that are not listed in an artifact but described, and grown again from the
  * description.
  *
- * Problem   What has been read of a number is no finite matter: how many zeros it ends in decides
- *           which exponents may follow. Such states cannot be listed (runtime/artifact/ahead.c).
+ * Problem   The state of a number depends on all of its digits so far: how many zeros it ends in
+ *           decides which exponents may follow. So there are endlessly many such states. Such
+ *           states cannot be listed (runtime/artifact/ahead.c).
  * Idea      They are expressions of a few kinds around the automata of compiler/number/lower.c and
- *           compiler/number/integer.c. Those are named by constraints and by the text read so far.
- *           So the artifact has the expression in words, and the loaded grammar has expressions of
- *           its own, which grow these states as the compiler does. They use the same files, without
- *           the front ends. So a library that only loads artifacts still needs neither PCRE2 nor
- *           yajl.
+ *           compiler/number/integer.c. Such an automaton is named by its constraints and the text
+ *           read so far. So the artifact holds the expression as words. The loaded grammar makes
+ *           the expression again, and grows these states as the compiler does, with the same files.
+ *           These files need no front end. So a library that only loads artifacts still needs
+ *           neither PCRE2 nor yajl.
  * Form      Each expression is a word for its kind, then:
  *             BYTES     eight words
  *             LIT       length, bytes (four in a word)

@@ -9,7 +9,8 @@
  *           hook of the new one knows which state stands for the same (tsl__hook.carry). Masks,
  *           walks and moves stay behind, and are found again where somebody asks for them.
  * Order     A record needs the numbers of the records that it is made of. A list holds what is to
- *           be made, and what is needed goes on top of it: depth of nesting takes no stack.
+ *           be made, and what a record needs goes on top of the list. So depth of nesting takes no
+ *           stack.
  * Example   After `{"a": [1` the position is a cell of the number, on top of one of the array, on
  *           top of one of the object. Its record has the name a. So some six records are made.
  * Cost      A record is one look-up in a table, and one in an index: some 50 ns. What was made is

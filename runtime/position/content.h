@@ -2,7 +2,7 @@
  *
  * Problem   A repetition penalty punishes what comes again. Under a grammar the brackets, quotes,
  *           commas and names of members must come again, so a penalty on them only bends the text.
- *           Who penalises must know which bytes the grammar leaves to the writer.
+ *           A sampler that penalises must know which bytes the grammar leaves to the writer.
  * Idea      Ask the automaton, so that every front end is served: a byte is content where the
  *           grammar does not care which byte it is. That is, where at least TSL__ALIKE bytes lead
  *           to the same position, these bytes are content. All else is structure: brackets, quotes,
@@ -18,7 +18,7 @@
  * Example   After `[{"id": 1` the digits are content. `,` and `}` are structure. After `"` of a
  *           string all letters are content, and `"` is structure. After `{"` the name of a map is
  *           structure: after `{"a` may come `"`, and after that only `:`.
- * Register  Repetitions are ignored: what is read is the plain position (distinct.h). So an item
+ * Register  Repetitions are ignored: only the plain position is looked at (distinct.h). So an item
  *           that must be new is judged as any other, and the answer is the same for all texts.
  * Cost      Some 20 ns for each byte that may come, and of a quoted text the same for each byte of
  *           the way to its quote. Whoever asks often keeps the answer.

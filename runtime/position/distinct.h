@@ -20,17 +20,18 @@
  *           denies  one for each open container whose current item may still become a repetition
  *           Where nothing is to be recorded, the position is the plain one.
  * Denies    A deny is a plain position in a grammar of all spellings of the used values
- *           (distinct_deny.c). It dies as soon as the item differs from each of them. It is at its
- *           end exactly where the item is a repetition. There a frame that comes back to a guarded
- *           state goes on in that state's `otherwise`. That is mostly the dead state. Names need no
- *           deny: they are decoded and compared as bytes (runtime/automaton/seen_names.h).
+ *           (distinct_deny.c). The deny dies as soon as the item differs from each of them. The
+ *           deny is at its end exactly where the item is a repetition. There a frame that comes
+ *           back to a guarded state goes on in that state's `otherwise`. That is mostly the dead
+ *           state. Names need no deny: they are decoded and compared as bytes
+ *           (runtime/automaton/seen_names.h).
  * Contrary  Where two items must be equal (uniqueItems negated) a state is guarded the other way
  *           (TSL__SAME_ITEM). A frame that comes back with a new item goes on where it `differs`.
- *           Frames that step without a record go on in both ways, as if the item were new and
- *           repeated. Any number of items may follow there, so what was begun can be repeated, and
- *           there are no dead ends.
+ *           Frames that step without a record go on in both ways: as if the item were new, and as
+ *           if it were repeated. Any number of items may follow there, so what was begun can be
+ *           repeated, and there are no dead ends.
  * Dead ends A position can be completed if its denies are dead and no seen name begins
- *           with the name under way. What is begun is new then, and the compiler made sure that
+ *           with the name under way. Then what is begun is new, and the compiler has made sure that
  *           there are enough values and names. Otherwise a search looks for one way on
  *           (distinct_search.c).
  * Masks     The mask is the plain one minus the tokens that lead nowhere (distinct_mask.c,

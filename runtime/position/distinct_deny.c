@@ -8,8 +8,9 @@
  *           end exactly where the item is equal to one of them.
  * Space     What texts spell must not fill the expressions of the grammar, which all texts share
  *           for ever. So the spellings have a space and expressions of their own
- *           (hook->life.speller). They belong to the space of the text, and are freed with it when
- *           that has used its share (runtime/matcher/generation.h). Their memory counts as its own.
+ *           (hook->life.speller). These belong to the space of the text, and are freed with that
+ *           space when texts have filled it (runtime/matcher/generation.h). Their memory counts for
+ *           that space.
  * End       Two states made by hand lie below the frames of that grammar. The deny comes down to
  *           `spelled_end` when a value was spelled exactly, and goes on to spelled_end + 1 with the
  *           next byte. A frame in that second state is dropped: it is no repetition any more.

@@ -3,10 +3,10 @@
  *
  * Problem   Each token of the plain mask could be tried: its bytes are read, and a search looks for
  *           a way on. The plain mask may have 100,000 tokens.
- * Idea      Only two kinds of tokens can fail. A deny takes the first kind too: the deny's own mask
- *           has them, or they are spelled to the deny where they are few. The second kind passes
- *           from one item into the next. Such a token holds a comma, and within a string a quote
- *           before it; the vocabulary has lists of them (boundary.h).
+ * Idea      Only two kinds of tokens can fail. A deny accepts the first kind as well: the mask of
+ *           the deny has these tokens. Where they are few, they are spelled to the deny instead.
+ *           The second kind passes from one item into the next. Such a token holds a comma, and
+ *           within a string a quote before it; the vocabulary has lists of them (boundary.h).
  * Fewer     Of these candidates most need no trial of their own:
  *           - Commas of objects alone: the token repeats no item, and leads somewhere.
  *           - One token is tried for each outline (`",` with any text before it). If any number of

@@ -3,7 +3,7 @@
  * Problem   A byte may end a frame and begin another. In {"a":1} the `}` ends the frame of the
  *           number, and the frame of the object below it reads the byte. Which frames have a say is
  *           known only when the byte is there.
- * Idea      stacks_step.c does it in two movements.
+ * Idea      stacks_step.c does this in two parts.
  *             step  goes down and up from each frame on top. The frame itself reads the byte. If
  *                   the frame is nullable, the frames below it read the byte as well. For each rule
  *                   that it may call, a frame of that rule reads the byte, with this frame below.
@@ -20,7 +20,8 @@
  * Shortcuts that need no position for what lies between two bytes:
  *             alone  one frame alone, whose states only read, goes along them (step_alone)
  *             fixed  frames that spell fixed texts read a run of characters at once (step_fixed)
- *             leap   a called frame that leads a byte to one place alone: noted for the next time
+ *             leap   a called frame in which a byte leads to one place alone: noted for the next
+ *                    time
  *             over   a called frame that reads nothing and ends is not pushed (step_over)
  *             past   a called frame that reads one byte and is over then, such as white space
  * Limits    TSL__STEP_DEPTH_MAX frames opened and closed before one byte is read,

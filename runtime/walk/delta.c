@@ -1,12 +1,13 @@
 /* delta.c - finder: the walk of a state, from that of a similar state (reference.h).
  *
- * Problem   What a pattern, or a list of excluded names, forbids within a text is followed through
- *           states each of which lives on nearly any byte. The walk of each enters most of the
- *           trie, and differs from that of the state before by a few tokens.
- * Idea      Two states that a byte leads to the same place have the same walk below it. So compare
- *           where each byte leads from both, from the root of the trie on. Where it differs, go on
- *           below that node with the two places. What is left are few trees: their tokens are
- *           removed from the known walk, and the search walks them from the new state.
+ * Problem   A pattern, or a list of excluded names, may forbid something within a text. The states
+ *           on the way each live on nearly any byte. The walk of each enters most of the trie, and
+ *           differs from that of the state before in a few tokens.
+ * Idea      If a byte leads from two states to the same place, both have the same walk below that
+ *           byte. So compare where each byte leads from both, from the root of the trie on. Where
+ *           it differs, go on below that node with the two places. What is left are few trees:
+ *           their tokens are removed from the known walk, and the search walks them from the new
+ *           state.
  * Known     The last eight states of a grammar whose walk over the whole vocabulary took long are
  *           candidates; the nearest one is compared.
  * Example   Names without `hipchat`: after `hip` and after nothing, only `c` leads to different

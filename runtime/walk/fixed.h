@@ -4,8 +4,8 @@
  *           beginnings of \u escapes. A walk looks at most of them, a generation uses few.
  * Idea      Such a state says which texts it may still become. They are a range of a sorted table,
  *           all of which agree in the bytes read so far. Trie and table are walked side by side,
- *           without states. A token is read along the table, and only where it ends a state is
- *           made.
+ *           without states. A token is read along the table. A state is made only where the token
+ *           ends.
  * Example   {"name", "none"} after `n`: the trie's nodes a, am, ame and o, on, one are reached.
  *           `e"` ends the first text at the node below ame.
  * Others    Any text but these works the same way (names of further members): there the table says

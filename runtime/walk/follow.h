@@ -4,9 +4,9 @@
  *           of the vocabulary over, and what follows the name is walked over all of them.
  * Idea      A leftover node matters only if its next byte is one that what follows can begin with,
  *           such as a bracket or a space. So the caller says where it continues after the call.
- *           When a walk turns out to leave much over, it asks with which bytes that place may
- *           begin. It leaves only nodes whose next byte is one of these. Then the letters of the
- *           name are a class, as in a string. The bytes that may follow are exits, and only
+ *           When a walk turns out to leave many nodes over, it finds out with which bytes that
+ *           place may go on. It leaves only nodes whose next byte is one of these. Then the letters
+ *           of the name are a class, as in a string. The bytes that may follow are exits, and only
  *           subtrees with an exit are entered.
  * Again     What follows may begin with a letter, too, as in `(name space*)*`. It may do so by
  *           calling the same frame. That frame reads the letter as the name itself would, and
@@ -15,7 +15,7 @@
  * Example   After `{` in `set ::= "{" (name set? " "*)* "}"`: the walk of a name has the exits ` `,
  *           `{` and `}`.
  * Remembered  A walk is remembered with what follows as well: the bytes, and the place if that
- *             matters. A walk that leaves little is known without asking.
+ *             matters. A walk that leaves little is found without these.
  * Tested by tests/walk/test_groups.c, tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -1,17 +1,17 @@
 /* from_root.c - the search of a walk: what is known from the root without it.
  *
- * Starts    What begins as a number, a string, or any value of another kind does, is in the walk of
- *           that, which the vocabulary's layer has.
- * Digits    Where any digits may come next, as many as tokens have, they are in the walk of a
- *           number of any length. The vocabulary's layer has that walk too: numbers within wide
- *           bounds.
+ * Starts    Some bytes begin a number, a string, or a value of another kind. What may follow them
+ *           is in the walk of that value, and the vocabulary's layer has that walk.
+ * Digits    Any digits may come next, as many as tokens have. Then they are in the walk of a number
+ *           of any length. The vocabulary's layer has that walk too: numbers within wide bounds.
  * Past      Characters past ASCII that all lead to one place are read at once.
- * Text      Where a letter leads to any text, what begins with one is in the walk of that text,
- *           which is known. Examples are the `:` of `^[a-z]+:[a-z]+`, and the beginning of `^[a-z]`
- *           or `^\w`. Otherwise all trees of letters would be searched for what ends the text.
- * Escapes   So is what begins with an escape's letter in a string of any characters. That string
- *           goes on behind the letter, and the walk of one with a letter more to come is known.
- * Cost      Of a text, some 0.1 ms, where the search takes 0.7.
+ * Text      A letter may lead to any text. Then the tokens that begin with such a letter are in the
+ *           walk of any text, which is known. Examples are the `:` of `^[a-z]+:[a-z]+`, and the
+ *           beginning of `^[a-z]` or `^\w`. Otherwise all trees of letters would be searched for
+ *           what ends the text.
+ * Escapes   An escape in a string of any characters is similar. Behind its letter the string goes
+ *           on, and the walk of the string with one more letter to come is known.
+ * Cost      Some 0.1 ms for a text, where the search takes 0.7.
  * Tested by tests/walk/test_delta.c, tests/walk/test_letters.c, tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0

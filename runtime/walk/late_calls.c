@@ -1,4 +1,4 @@
-/* late_calls.c - the calls that a search meets: put off, and done at all nodes at once.
+/* late_calls.c - the calls that a search meets: postponed, and walked once for all their nodes.
  *
  * Problem   The state of `[a-z]+ "=" value` calls `value` at each node of the trie that ends with
  *           `=` after letters. Llama-3.1's vocabulary has hundreds. A walk at each of them opens
@@ -8,14 +8,13 @@
  *           gives the union of the masks, and leaves the union of what each leaves. So the result
  *           is the same.
  * Key       Two calls are the same if they call the same frame, come back to the same state, and
- *           the caller's register is the same. Calls within a walk that a level does beside its own
- *           (tsl__walk_within) are done before that walk is over. `late_from` is where its own
- *           calls begin.
- * At once   A call at the root has one node alone. A call of names goes on in its own way for each
- *           name, which depends on the state that calls.
+ *           the caller's register is the same. A level may do a small walk within its own
+ *           (tsl__walk_within). Calls of the small walk are done before that walk is over;
+ *           `late_from` is where they begin in the list.
+ * At once   Two kinds of calls are not postponed. A call at the root has one node alone. A call of
+ *           names goes on in another way after each name, which depends on the state that calls.
  * Example   A declaration of a C-like grammar, `type name = value;`: the first mask takes 151 ms
- *           and 31 MB with a walk at each node. It takes 28 ms and 13 MB with calls that are put
- *           off.
+ *           and 31 MB with a walk at each node. It takes 28 ms and 13 MB with postponed calls.
  * Cost      A note is two stores and a look at the last few calls.
  * Tested by tests/walk/test_shortcuts.c, tests/engine/test_oracle.c
  *

@@ -5,11 +5,11 @@
  * Idea      A level has all lists that one walk needs. Levels are kept, by depth, and used again.
  *           Tokens are gathered as lists (mask.h) or, where the trie is read along a table, as bits
  *           (`marks`); tsl__level_mask puts the two together.
- * Leftover  Where it is known what follows the frame, nodes below which nothing of that begins are
- *           not left over. That is looked up only once there are many nodes (LEFT_MANY): then those
- *           that are there are looked through once more.
- * Met       A loop comes to the same node from each node above it in a large set. Where the search
- *           was in a state is noted in bits by node, so each node is searched once.
+ * Leftover  Where it is known what follows the frame, a node is left over only if something of that
+ *           begins below it. What follows is looked up only once there are many nodes (LEFT_MANY).
+ *           Then the nodes that are there already are checked, too.
+ * Met       In a large set a loop comes to the same node from each node above. Bits by node and
+ *           state say where the search was, so each node is searched once.
  * Example   Walking `"` of a member's name: level 0 is the object's walk. It calls the frame of the
  *           name, which gathers into level 1. What that leaves over is interned, and level 1 is
  *           free again. Then the frame of the value is walked in it.

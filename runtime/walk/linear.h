@@ -1,14 +1,14 @@
 /* linear.h - many nodes of the trie at once, along a table.
  *
  * Problem   Take a string that must not hold some text, or holds 32 hexadecimal digits somewhere.
- *           It lives on nearly any byte, and is in another state after each. The search of walk.c
- *           enters 90,000 nodes. Each costs a state's record, a search among its ranges and a list
- *           of tokens.
- * Idea      The nodes in the order of their spelling, 16 bytes each: a node, all that is below it,
- *           the next one. A row of 256 numbers for each state that is met: where a byte leads, as a
- *           number of a row. One load of each a node, and a jump over what is below where nothing
- *           lives. Rows are filled in as bytes are met, so nearly no state is derived that the
- *           search would not have derived.
+ *           It goes on with nearly any byte, and is in another state after each. The search of
+ *           walk.c enters 90,000 nodes. Each costs a state's record, a search among its ranges and
+ *           a list of tokens.
+ * Idea      The nodes lie in the order of their spelling, 16 bytes each: a node, all that is below
+ *           it, the next one. Each state that is met has a row of 256 numbers, which say to which
+ *           row a byte leads. So a node takes one load from each. Where no text goes on, a jump
+ *           skips what is below. Rows are filled in as bytes are met, so nearly no state is derived
+ *           that the search would not have derived.
  * Words     Two thirds of the nodes have nothing but ASCII letters below. From most states many of
  *           these can follow, whichever they are. The rows say how many at least, nearest ones
  *           first. A subtree that is no higher than that lives as a whole. Examples: a limit of 12
@@ -19,15 +19,16 @@
  *           words with letters past ASCII live too, a still smaller table is read.
  * Quotes    Among letters of a JSON string only those nodes are looked at that have a quote or a
  *           backslash below. A table has these alone, some thousand, side by side (linear_parts.c).
- * Aside     Three things are set aside for the search. They are states that do more than read (may
- *           end where something follows, call, fork), and states past the 253rd. The third are
- *           nodes below which letters are worth a class.
+ * Aside     Three kinds of places are left to the search. At some, the state does more than read:
+ *           it may end where something follows, call, or fork. At others the state is past the
+ *           253rd. At the third kind, letters below are worth a class.
  * Stops     Some frames may end or call after nearly each byte, as that of a name before any of ten
  *           operators. Of these nearly all would be set aside. So such states may have rows, too,
  *           where the caller asks for it (stops.c). A node where one is reached is listed if one of
  *           the next bytes may begin what follows the frame, or what it calls.
- * Cost      About 5 ns a node (by the search, whose nodes lie elsewhere, 30 to 150). 16 bytes a
- *           node and 4 more to find it, 8 for the table without words, once per vocabulary.
+ * Cost      About 5 ns a node; by the search, whose nodes lie elsewhere, 30 to 150. Memory, once
+ *           per vocabulary: 16 bytes a node and 4 more to find it, and 8 for the table without
+ *           words.
  * Tested by tests/walk/test_linear.c, tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0

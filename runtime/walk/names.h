@@ -8,8 +8,8 @@
  *           frame is KEYED: it says which names it may still become. Below it lies a RESUME state,
  *           one for each set of members seen. It says which names are allowed, and how to go on
  *           after each. Whoever lands on a keyed state asks the RESUME below whether any of its
- *           names is allowed. If none is, the state is dropped. The walk keeps the names beside the
- *           tokens and the leftovers, and whoever uses the walk picks.
+ *           names is allowed. If none is, the state is dropped. The walk keeps names beside its
+ *           tokens and leftovers. Whoever uses the walk picks those whose names are allowed.
  * Beside    Where other names may come, too, the frame of any text but some has all tokens that
  *           spell beginnings of names. They are looked for only where a name ends within a token.
  * Example   {"a": A, "b": B}: after {"a":1, the frame names{a,b} runs over RESUME{b}. Its token

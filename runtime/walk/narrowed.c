@@ -1,4 +1,5 @@
-/* narrowed.c - what a frame leaves before one follower, from what it left before a wider one.
+/* narrowed.c - what a frame leaves before one follower, from what it left before a follower with
+ * more bytes.
  *
  * Problem   A walk that leaves much is remembered with what follows (follow.h): the bytes before
  *           which the frame is left. An expression of SQL is followed by `)`, by `,`, by an
@@ -9,13 +10,14 @@
  *           fewer bytes comes next. So a walk before more bytes is narrowed: one look at each node
  *           that it left.
  * Wider     The first walk of a state leaves what its own follower needs. The second one is made
- *           before more: what later followers need, they mostly find in it. Where the follower
- *           begins with signs alone, these are all signs that any follower of the grammar begins
- *           with. Signs are what is no part of a word: the search looks for few of them (search.h).
+ *           before more bytes, so that later followers mostly find in it what they need. Where the
+ *           follower begins with signs alone, these are all signs that any follower of the grammar
+ *           begins with. Signs are what is no part of a word: the search looks for few of them
+ *           (search.h).
  * Words     Where the follower may begin with a letter, the search looks for all that is no letter.
- *           So all of ASCII costs no more, and that leaves some hundred nodes. What is letters to
- *           its end is not left, as all of it is in the mask already (tsl__letters_leave, stops_at
- *           in linear.c).
+ *           So all of ASCII costs no more, and that leaves some hundred nodes. A token that is
+ *           letters to its end is not left over, as it is in the mask already (tsl__letters_leave,
+ *           stops_at in linear.c).
  * Apart     A follower that begins with letters by calling the same frame again (`again`) leaves
  *           less than its bytes say. It is neither widened nor narrowed.
  * Texts     A follower that begins with most bytes is one of names or texts. It is neither

@@ -8,16 +8,18 @@
  *           tried one by one: by the state without the limit and by the state with it. Those that
  *           only the former takes are removed from its walk.
  * Fewer     Most long tokens need not be tried by the state with the limit. A token with more
- *           characters than are left dies. One after which the shortest end still fits lives. What
- *           a part of the texts (`low`) takes, the state takes. Tokens are tried in the order of
- *           their spelling, so the bytes that one shares with the one before are read once.
+ *           characters than are left dies. One after which the shortest end still fits lives. A
+ *           token that a part of the texts (`low`) takes, the state takes, too. Tokens are tried in
+ *           the order of their spelling, so the bytes that one shares with the one before are read
+ *           once.
  * Open      Where the limit is on the whole text and the pattern is open at its end, the reference
  *           is any string at all (`open`). It says nothing of tokens with a quote or a backslash:
  *           these are removed, and read along a table (linear.h).
- * Alone     Where nothing follows the frame, a text that looks for things among any characters of a
- *           class takes any of these. What is missing can still come. The reference is the class
- *           (`alone`). With a limit, a long token lives if what is missing after it still fits,
- *           which the state without the limit says (`ends_within`).
+ * Alone     The reference of a third kind is `alone`. Take a pattern that looks for something among
+ *           any characters of a class, where nothing follows the frame. It takes any text of these
+ *           characters, as what is missing can still come. So the reference is that class. With a
+ *           limit, a long token lives if what is missing after it still fits, which the state
+ *           without the limit says (`ends_within`).
  * Example   `^[a-z]+( [a-z]+)*$` with at most 12 characters, after `ab`: 10 are left. ` abcdefghij`
  *           has 11 characters and is removed; `cde` is as without the limit.
  * Exact     A token may leave the frame in one of the two and not in the other. Or it leaves in a

@@ -5,11 +5,12 @@
  *           enter every subtree of a multi-byte character.
  * Idea      Two bits per node, made once per class. EXIT: the last character of the node's path is
  *           not in the class (or, cut off in the middle, cannot become one that is). DIRTY: some
- *           node below is an exit. ASCII has no exits here: sets of bytes are enough. Where only so
- *           many of a class may come, and then a character past ASCII, what is cut off may be the
- *           beginning of either. There the class is `whole`, and such a node is an exit, too. Which
- *           characters a path may end in does not depend on the class. So that is known once per
- *           vocabulary, in buckets of 64 code points. A class looks into those buckets that it
+ *           node below is an exit. ASCII has no exits here: sets of bytes are enough. Sometimes
+ *           only so many characters of the class may come, and behind them another character past
+ *           ASCII. Then a character that a node cuts off may belong to either. There the class is
+ *           `whole`, and such a node is an exit, too. Which characters a path may end in does not
+ *           depend on the class. So that is known once per vocabulary, in buckets of 64 code
+ *           points. To make a class is to look into the buckets of the characters that the class
  *           lacks.
  * Cost      Time: tens of microseconds for a class that lacks few characters, up to half a
  *           millisecond for one that has few. Memory: 2 × 34 KB for the 274,520 nodes of Llama-3.1,

@@ -4,11 +4,11 @@
  * search. Calls open a level of their own. Levels are kept for reuse, so a walk allocates nothing
  * once warm.
  *
- * What walk.h calls skip, sweep, letters, together and table is done here, at each node. Of letters
- * only those children are looked at that hold something else. Bits by node and byte say which
- * (classes.h); they are made with the vocabulary's tables. Those that hold a quote or a backslash
- * are read from the root along a table of their own (linear_quoted.h). What is known from the root
- * without a search is in from_root.c.
+ * What walk.h calls skip, sweep, letters, together and table is done here, at each node. Below a
+ * letter, only those children are looked at that have a byte other than a letter below. Bits by
+ * node and byte say which (classes.h); they are made with the vocabulary's tables. From the root,
+ * those that hold a quote or a backslash are read along a table of their own (linear_parts.c). What
+ * is known from the root without a search is in from_root.c.
  *
  * Where a letter leads back to the state itself, what lies below is entered only if it has a byte
  * that leads elsewhere. Of `[a-z.-]+\.[a-z]{2,6}(/[\w/]*)?` no tree without a dot is entered,

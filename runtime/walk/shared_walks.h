@@ -1,8 +1,8 @@
 /* shared_walks.h - what the grammars of a vocabulary learn from one another: walks, found by what
  * their states mean.
  *
- * Problem   Strangers' schemas repeat one another: dates, identifiers, any text of up to 100
- *           characters, lists of the same three words. Each grammar has tables of its own, and
+ * Problem   Schemas of different authors repeat one another: dates, identifiers, any text of up to
+ *           100 characters, lists of the same three words. Each grammar has tables of its own, and
  *           would make the walks anew that another grammar has made.
  * Idea      Where a state can be described without anything that only its grammar has, it has a
  *           meaning: a digest of what it stands for (compiler/expr/meaning.c). A walk of the same
@@ -14,10 +14,10 @@
  *           positions. Those are written out once, and copied by all. Other masks have the same
  *           bitsets, as those of white space and of what a string begins with, and some tokens of
  *           their own. In their place the row of the bitsets is lent.
- * Bound     Two generations of half the limit each. When the younger is full, the older one goes,
- *           and what is still requested was carried over. Bitsets are shared, not copied: they go
- *           with the last grammar that has one. Rows of masks of the vocabulary's own layer stay
- *           with it.
+ * Bound     There are two generations of half the limit each. A walk that is used is carried over
+ *           into the younger one. When the younger one is full, the older one goes. Bitsets are
+ *           shared, not copied: they go with the last grammar that has one. Rows of masks of the
+ *           vocabulary's own layer stay with it.
  * Safety    Digests are of 128 bits and under a secret of the vocabulary's, drawn at random when it
  *           is made. So nobody can write two schemas with the same digest. A walk holds token
  *           numbers and nothing of a schema's text. The time of a mask shows whether a walk was

@@ -1,17 +1,18 @@
 /* subtract.c - finder: a class of letters, minus the tokens that die (reference.h).
  *
- * Problem   A string that must not hold some text, or must hold another, lives on nearly all texts:
- *           none but few tokens die. The first walk of such a state would read the whole trie.
+ * Problem   A string that must not hold some text, or must hold another, goes on with nearly all
+ *           texts: only few tokens die. The first walk of such a state would read the whole trie.
  * Idea      What a text of letters does to the state is a small graph (text_graph.h). Followed to
  *           its end it says, for each point, how many bytes away the nearest death is, and which
  *           bytes lie on every way there. So the walk is the mask of the class minus what dies.
  *           Only tokens are looked at that are long enough and have those bytes. What is legal but
- *           is no letter (a closing quote, an escape) is searched for as ever, among the letters.
+ *           no letter (a closing quote, an escape) is searched for among the letters, as in every
+ *           walk.
  * Needed    The bytes of one shortest way to death are the candidates: at each of its steps, those
  *           that go the same way (`C` and `c`). What all ways need is a greatest fixed point: a
  *           point needs what each of its ways on needs.
- * Nowhere   What no text may hold wherever it stands (a slash in names without one) is looked for
- *           in no tree. A bitset has the tokens with it. Ways by such bytes are none then.
+ * Nowhere   A byte that no text may hold (a slash, in names without one) is not searched for. A
+ *           bitset has the tokens with that byte. Then ways through that byte do not count.
  * Words     Two words may have no byte in common. Sometimes all ways together need no byte, or too
  *           many tokens have what they need. Then the tokens that die by each way are looked for in
  *           turn.

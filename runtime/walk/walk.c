@@ -6,10 +6,10 @@
  *           only looks, and a function, which makes the walk or says that it cannot after all. The
  *           last one is the search (search.h), which can make any walk.
  * Example   A string of at most 40 characters that matches `^a`, after its opening quote. It does
- *           more than call, and is no string of *any* characters. But it has a form, "as without
- *           the limit", so near_limit.c makes its walk from that of `^a` alone. That one has no
- *           form. No similar state was walked yet. Its letters are no class of their own. The
- *           search makes it.
+ *           more than call, and is no string of *any* characters. But its hint says "as without the
+ *           limit", so near_limit.c makes the walk from that of `^a` alone. The walk of `^a` is not
+ *           known either. Its state has no such hint, no similar state was walked yet, and its
+ *           letters are no class. So the search makes that walk.
  * Cycles    A loop around something that may be empty can come back to a walk in progress without
  *           having read a byte. What that would add, the outer walk adds already, so it adds
  *           nothing. But walks between the two are incomplete and must not be remembered (`cycle`).

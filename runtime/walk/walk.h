@@ -14,7 +14,7 @@
  *           entered. Together: an ambiguous loop may have several states at one trie node. All of
  *           them read each child; states that become equal are followed once. Table (linear.h):
  *           what is left is read as one array.
- * Memo      (memo.h) Far from the bounds of a loop the answer is that of the unbounded one. A state
+ * Memo      (memo.h) Far from the bounds of a loop the walk is that of the unbounded loop. A state
  *           that does nothing but call has the walk of any other state with the same calls.
  * Ways      Before the search walk.c tries shortcuts, in the order of its table `ways`. One kind
  *           finds a known walk, minus what is removed, plus what is added (reference.h). The other

@@ -14,7 +14,8 @@
  * Plain     All three have a flag, for what printers of JSON write. With it only the quote, the
  *           backslash and characters that are not printable ASCII have escapes. Others spell
  *           themselves. Past ASCII the raw character and \uXXXX both stay. Models have read texts
- *           of either kind, and one that has begun \u must be able to go on with what it means.
+ *           of either kind. A model that has begun \u must be able to go on with the character that
+ *           it means.
  * Open      JOPEN(e) is JSTR(e) without the closing quote: a part of a string that calls cut into
  *           parts. The flag TSL__JSON_OPEN in JESC and JHEX says to which of both an escape
  *           returns.

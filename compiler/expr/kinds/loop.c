@@ -6,8 +6,8 @@
  * Example   D_a(a{2,3}) = a{1,2}, and D_a of that is a{0,1}, which is a|ε. For "a"{2,500} this
  *           would be 500 nodes. COUNTED is one: the frame's register says how many iterations were
  *           read.
- * Meaning   Two loops of unequal bounds may mean the same to a token. An iteration reads a byte at
- *           least, so a bound past the longest token is as good as none.
+ * Meaning   Two loops of unequal bounds may have the same meaning (meaning.c). An iteration reads a
+ *           byte at least. So no token reaches a bound that is past the longest token.
  * Tested by tests/expr/test_expr.c
  *
  * SPDX-License-Identifier: Apache-2.0

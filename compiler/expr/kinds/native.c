@@ -3,9 +3,9 @@
  * Problem   "A multiple of 7 below 10^40" is a small table of numbers, and a vast expression.
  * Idea      The automaton has functions of its own (tsl__native_ops in expr.h), and its position is
  *           the number `b`. A derivative is the automaton's step: it gives the next position, or an
- *           expression where nothing is left to count. What the functions do not say is anything:
- *           an automaton without `ascii` may hold any byte, one without `characters` any number of
- *           them.
+ *           expression where nothing is left to count. A missing function means "anything": an
+ *           automaton without `ascii` may hold any byte, one without `characters` any number of
+ *           characters.
  * Tested by tests/expr/test_expr.c, tests/number/test_number.c
  *
  * SPDX-License-Identifier: Apache-2.0

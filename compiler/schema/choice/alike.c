@@ -1,14 +1,14 @@
 /* alike.c - subschemas that say the same in different places of the text.
  *
  * Problem   Branches of a union often repeat one another: each spells {"type": "string"} anew. Two
- *           nodes are two lits, so what is demanded of one member by both looks like two demands,
- *           with states of their own.
+ *           nodes are two lits (a lit is a node that must hold, or must fail). So if both constrain
+ *           one member, it seems to have two demands, with states of their own.
  * Idea      Compare the texts, keyword by keyword, through references. Nodes that say the same are
  *           found by a hash of what they say, and the first of them stands for all.
  * Example   {"a": {"maxLength": 3}} stands in one branch, and {"a": {"maxLength": 3}} in another.
  *           The second node's `first` is the first node, and "a" has one goal in both.
- * Sound     "Alike" is certain; "not alike" only means that it is not plain. A keyword whose
- *           meaning depends on its place (CONTEXT in keywords.def) is never alike.
+ * Sound     "Alike" is certain. "Not alike" only means that this look did not show it. A keyword
+ *           whose meaning depends on its place (CONTEXT in keywords.def) is never alike.
  * Cost      At most ALIKE_MAX nodes for a comparison, HASHED_MAX for a hash.
  * Tested by tests/schema/test_schema.c, tests/schema/test_choices.c
  *

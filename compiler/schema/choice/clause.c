@@ -14,7 +14,8 @@
  * Apart     Branches of an anyOf whose product is too large are not multiplied out (held.c).
  * Seen      Beside unevaluatedProperties it also matters which branches hold (seen.c). A member
  *           that distinguishes the branches is evaluated whichever of them holds.
- * When      Where an object has many alternatives otherwise (conj.c); few stay as they are.
+ * When      Choices become clauses where an object would otherwise have many alternatives (conj.c).
+ *           Few alternatives stay as they are.
  * Left      These stay choices: branches about members that they do not name, or that list objects;
  *           unevaluatedProperties under a negation; more clauses than PRODUCT_MAX, CLAUSES_MAX.
  * Cost      The clauses of the branches, multiplied; at most PRODUCT_MAX for a choice.

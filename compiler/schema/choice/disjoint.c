@@ -1,17 +1,17 @@
-/* disjoint.c - what is plain without following values: subschemas that exclude each other.
+/* disjoint.c - subschemas that exclude each other, as far as a look at their keywords shows it.
  *
  * Problem   oneOf of n branches says that one holds and all others fail. Each "fails" is a
  *           negation, and a chain of n if-then would become 2^n alternatives.
  * Idea      Real schemas distinguish their alternatives by type, by const or enum of a member that
  *           is required, or by a closed list of members. Seeing that early keeps oneOf as cheap as
  *           anyOf. Everything here is an approximation on the safe side: "disjoint" is certain,
- *           "not disjoint" only means that it is not plain.
+ *           "not disjoint" only means that this look did not show it.
  * Example   A is {"properties": {"kind": {"const": "a"}}, "required": ["kind"]}, B the same with
  *           "b", and both are objects. The member kind is required in both, and no value is "a" and
  *           "b". So A and B are disjoint, and B need not be negated where A holds. If neither
  *           requires the member, {} satisfies both, and they are not disjoint.
- * Memory    What was found out last of pairs is kept in a small table: clauses look at the same
- *           pairs again and again.
+ * Memory    A small table keeps the last pairs and their answers: clauses look at the same pairs
+ *           again and again.
  * Tested by tests/schema/test_choices.c, tests/schema/test_schema.c
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -1,13 +1,13 @@
-/* facts.c - what is plain within one alternative, by what already holds there.
+/* facts.c - atoms that are decided within one alternative, by what already holds there.
  *
  * Problem   While a goal is expanded, an alternative gathers nodes that hold, and members that are
  *           demanded or absent. A negation that comes later often says nothing new: the atoms of
  *           its clause are decided already.
- * Idea      Look at each atom beside the facts. A member that a fact demands is not absent. One
- *           that a closed object does not name cannot be there. One whose value a fact says has not
- *           the contrary value. What is left of the clause are the atoms that are open. "Some
- *           member that S does not name", in an object whose members are all named, is one of
- *           those.
+ * Idea      Look at each atom beside the facts. A member that a fact demands is not absent. A
+ *           member that a closed object does not name cannot be there. If a fact says what value a
+ *           member has, an atom of the contrary value fails. What is left of the clause are the
+ *           open atoms. In an object whose members are all named, "some member that S does not
+ *           name" means one of these: in the example, a.
  * Example   Take {"a": int, "kind": …}, closed, and the negation of {"b": int, "kind": …}, closed.
  *           The negation says: b is no integer, or there is a member but b and kind. What is left:
  *           a is there.

@@ -1,8 +1,9 @@
 /* held.c - branches of a choice that stay apart, each with clauses of its own.
  *
  * Problem   {"anyOf": [A, B, C, …], "unevaluatedProperties": false}: each branch is some clauses,
- *           and the or of n branches multiplies them to 2^n. As alternatives they are no fewer:
- *           what is evaluated depends on all branches that hold, so each set of them is one.
+ *           and the disjunction of n branches multiplies them to 2^n. There are as many
+ *           alternatives: which members are evaluated depends on all branches that hold, so each
+ *           set of branches is an alternative.
  * Idea      The clauses of a branch become clauses of the object that need not be fulfilled. Its
  *           state has a bit for each anyway. The atom ATOM_HOLDS says that all clauses of its
  *           branch are fulfilled. So a state knows the branches that still can hold, and no set of
@@ -13,8 +14,8 @@
  *           the second one is hopeless: B cannot hold any more, so b cannot come.
  * When      Where the product would be more than PRODUCT_MAX. A branch of one clause needs no bit:
  *           that clause joins the others.
- * Only      It is never said that a branch fails. A branch may count as one that fails where a
- *           value could have been in it; another way of the value says so.
+ * Only      No bit says that a branch fails. A branch may count as failed though a value could have
+ *           satisfied it; then another way of that value (ways.c) has the branch hold.
  * Cost      The clauses of all branches, HELD_CLAUSES at most; HELD_MAX branches of a choice.
  * Tested by tests/schema/test_choices.c
  *

@@ -3,12 +3,12 @@
  * Problem   Clauses of branches (held.c) need not be fulfilled. An object must know when a branch
  *           is out of reach, or members would be offered after which nothing can end.
  * Idea      A branch is a range of the object's clauses, and out of reach as soon as one of them is
- *           hopeless. That is: not fulfilled, with all keys that it asks about gone. Nothing is
- *           kept for it. The state's bits of the branch's other clauses mean nothing then: they are
- *           cleared, so that states which differ in them alone are one.
+ *           hopeless. A clause is hopeless if it is not fulfilled, and all keys that it names have
+ *           passed. The state needs no bit for that. The bits of the branch's other clauses have no
+ *           meaning then. They are cleared, so that states which differ in them alone are one.
  * When made Targets that are plain when the object is made are dropped. A branch without clauses
- *           holds. One with a clause that cannot be fulfilled never does. One that has to hold
- *           makes its clauses the object's own.
+ *           holds. A branch with a clause that cannot be fulfilled never holds. If a branch has to
+ *           hold, its clauses become the object's own.
  * Example   {"k": 1} was read, and branch B has the clauses (k absent ∨ k is 2) and (c absent ∨ c
  *           is a string). The first is hopeless, so B is out of reach, whatever c will be.
  * Cost      The clauses of a branch, with their targets. Branches inside of branches are looked

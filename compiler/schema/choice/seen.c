@@ -1,9 +1,10 @@
 /* seen.c - which members are evaluated, said in clauses.
  *
- * Problem   unevaluatedProperties asks something of the members that no branch evaluates. Which of
- *           the branches hold is a matter of bits where choices are clauses (clause.c).
+ * Problem   unevaluatedProperties asks something of the members that no branch evaluates. Where
+ *           choices are clauses (clause.c), bits of the state say which branches hold.
  * Idea      A member that branches name is absent, or is what unevaluatedProperties asks, or one of
- *           the branches that name it holds. That is one clause where a branch's condition is one.
+ *           the branches that name it holds. If the condition of each branch is one clause, so is
+ *           this.
  * Groups    Members that the same branches name share a clause (ATOM_NONE): where nothing else may
  *           come, they are absent together. Where a single branch names a member that must be
  *           absent otherwise, what the branch asks of the member needs no clause.

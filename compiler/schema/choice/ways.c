@@ -10,12 +10,12 @@
  * Example   Two clauses, "a is 1, or b is there" and "a is a string, or c is there". When a comes
  *           there are three ways. It is 1 and fulfils the first clause, or it is a string and
  *           fulfils the second. Or it is something else and leaves both to b and c.
- * Needed    Sometimes only a branch is left to fulfil a clause. That branch must hold, so what
- *           it asks of the value is decided before all else. It leaves one way of 60 where a member
- *           of one branch has come already.
+ * Needed    Sometimes only a branch is left to fulfil a clause. That branch must hold, so what it
+ *           asks of the value is decided before all else. Where a member of one of 60 branches has
+ *           come already, that leaves one way of 60.
  * Distinct  Where the negation of a lit is cheap, a value that leaves a clause open must not
- *           satisfy it. So no two ways take the same value, and a text is in one state. The same of
- *           any lit in a clause of a branch (held.c), as there are many of those.
+ *           satisfy it. So no two ways take the same value, and a text is in one state. In a clause
+ *           of a branch (held.c) that is done for every lit, as there are many of those.
  * Cost      One goal for each way; at most OPTIONS_MAX ways. A clause that is implied, or hopeless,
  *           doubles nothing.
  * Tested by tests/schema/test_choices.c, tests/schema/test_oneof.c

@@ -4,10 +4,10 @@
  * Idea      A copy of the subschema loses one keyword after the other, as long as it stays
  *           unsatisfiable. What is left is a smallest set that clashes. Sometimes that set only
  *           leads to another subschema that nothing satisfies by itself (a reference, a required
- *           member, items that must be there). Then the search goes on there. Two cases are so
- *           common that the error names the member. One is a required name that a closed object
- *           does not have. The other is subschemas of an allOf that are closed, each to the other's
- *           members.
+ *           member, items that must be there). Then the search goes on there. In two common cases
+ *           the error names the member. One is a required name that a closed object does not have.
+ *           The other is an allOf whose subschemas are closed, so that each forbids the members of
+ *           the others.
  * Example   {"properties": {"a": {"type": "integer", "minimum": 3, "maximum": 2, "title": "A"}},
  *           "required": ["a"], "type": "object"} gives "/properties/a/minimum clashes with
  *           /properties/a/maximum and /properties/a/type". Without any of the three there is a

@@ -2,21 +2,25 @@
  * that of a string of nothing but these.
  *
  * Problem   Most strings with a length hold any characters, and most patterns begin or go on with
- *           any (`-1$`, `^x.*`). From each such state escapes are derived anew, and each token with
- *           a quote or a backslash is read.
- * Idea      How a token reads in a string of any characters is known with the vocabulary's tables.
- *           They say whether the token leaves the string open, or closes it, and after how many
- *           characters. Counted: a string from so many characters to so many has the walk of the
- *           unbounded string. But it lacks tokens with too many characters, and those that close it
- *           too early. Endless: where any characters leave a string open for ever, all tokens live
- *           that leave that one open. Those that close it are looked up in the state, along a table
- *           of them, unless more must still come than any of them has. What has one bound only is
- *           walked with the tables. That is all but the beginning of most strings. With its opening
- *           quote, which few characters follow within a token, a string is mostly like one of
- *           three. It is without a bound, or has a few characters at least, or more than any token
- *           has. The vocabulary's layer has a state for each of these.
+ *           any (`-1$`, `^x.*`). A search would derive escapes anew from each such state, and read
+ *           each token with a quote or a backslash.
+ * Idea      The vocabulary's tables say how each token reads in a string of any characters. Either
+ *           the string stays open, or it is closed, and after so many characters. The walks of most
+ *           other strings are made of these tables.
+ * Counted   A string of at least m and at most n characters has the walk of the unbounded string,
+ *           without two kinds of tokens. These have too many characters, or close the string too
+ *           early.
+ * One bound Where only m or only n is a bound, the vocabulary has the whole walk. That is so for
+ *           most strings behind their opening quote.
+ * Endless   Some states of a pattern stay open for ever, whatever characters come. There all tokens
+ *           live that leave the unbounded string open. Those that close it are looked up in the
+ *           state, along a table of them. None is looked up if more characters must still come than
+ *           any of them has.
+ * Quote     In front of the opening quote a token holds few characters of the string. So the string
+ *           is mostly like one of three: without a bound, with a few characters at least, or with
+ *           more than any token has. The vocabulary's layer has a state for each of these.
  * Example   {"maxLength": 64}: no state but the first is made.
- * Cost      What is known with the tables a look-up; else about 2 µs, or 5 where the state is
+ * Cost      A look-up where the vocabulary has the walk; else about 2 µs, or 5 where the state is
  *           looked up.
  * Tested by tests/walk/test_any_text.c, tests/engine/test_oracle.c, tests/walk/test_near_limit.c
  *
