@@ -29,15 +29,15 @@ static bool set_wind_bias(void *to, const char *value) {
 
 static const cli_option table[] = {
     {"--max-tokens", "N",
-     "of a text, 1 to 100000000; it is closed in time (default: 256 more than the shortest text "
-     "has bytes)",
+     "tokens of a text at most, 1 to 100000000; the text is closed in time (default: 256 more "
+     "than the shortest text has bytes)",
      set_max},
     {"--wind-down", "N",
-     "from N tokens left on tokens that close what is open get likelier, outside of strings; 0 = "
-     "never (default)",
+     "when N tokens are left, tokens that close what is open become more likely, outside of "
+     "strings; 0 = never (default)",
      set_wind_down},
-    {"--wind-bias", "B", "with --wind-down: by up to B, added to the logits, 0 to 1000 (default 8)",
-     set_wind_bias},
+    {"--wind-bias", "B",
+     "with --wind-down: up to B is added to their logits, 0 to 1000 (default 8)", set_wind_bias},
     {"--any-spelling", NULL,
      "schema: exponents, \\uXXXX and long numbers too (default: only where nothing else is "
      "allowed)",

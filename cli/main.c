@@ -23,8 +23,8 @@ static void usage(FILE *to) {
   fprintf(to, "usage: turnstile COMMAND ...\n\n");
   for (size_t i = 0; i < COMMANDS; i++)
     fprintf(to, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
-  fprintf(to, "\nturnstile COMMAND --help says more. A file named - is stdin (--vocab: a file that "
-              "is named so), one to write stdout.\n"
+  fprintf(to, "\nturnstile COMMAND --help says more. As a file to read, - is stdin (but for "
+              "--vocab). As a file to write, - is stdout.\n"
               "Exit codes: 0 done, or the text matches; 1 it does not, or a text had to be cut; 2 "
               "the call, the grammar or a file is bad.\n");
 }

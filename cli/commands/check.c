@@ -147,13 +147,15 @@ const cli_command cli_check = {
     "check",
     "(--schema F | --regex R | --grammar F | --artifact F) [options] FILE|-",
     "does this text match the grammar? if not, where and why",
-    "Members of objects may come in any order (--order any), white space is free (--ws any) and so "
-    "are spellings (--spelling any),\n"
-    "unless said otherwise. Where a text is valid, but masks would have let no model write it, "
-    "stderr says so\n"
-    "(members not in the schema's order, other spellings, more white space). Before and after "
-    "the text, white space (--schema with --ws any) or one line break at the end (else) is left "
-    "out if it does not match.\n"
+    "Unless said otherwise, members of objects may come in any order (--order any), with any "
+    "white space\n"
+    "(--ws any) and any spelling (--spelling any). For some valid texts stderr says that masks "
+    "would have\n"
+    "let no model write them: they have another order of members, other spellings or more white "
+    "space.\n"
+    "A text may have white space around it (--schema with --ws any), or one line break at its end "
+    "(else).\n"
+    "That is left out if the grammar does not match it.\n"
     "exit codes: 0 the text matches (with --profile: no limit is broken); 1 it does not: the byte "
     "offset and what was expected there go to stderr; 2 the call, the grammar or "
     "a\n"

@@ -152,10 +152,13 @@ const cli_command cli_compile = {
     "compile",
     "(--schema F | --regex R | --grammar F | --artifact F) [options] -o F | --inspect F",
     "a grammar as a file that is mapped back",
-    "Lists all states of the grammar and walks them over the vocabulary, so that --artifact F (and "
-    "tsl_grammar_load) need no compiler. Where a grammar has too many\n"
-    "states, or some that cannot be listed, the file holds its source instead: loading compiles "
-    "that. The file fits the vocabulary that it was made with.\n"
+    "Lists all states of the grammar and walks them over the vocabulary, so that --artifact F "
+    "(and\n"
+    "tsl_grammar_load) need no compiler. A grammar may have too many states, or some that cannot "
+    "be\n"
+    "listed. Then the file holds the source of the grammar instead, and loading compiles it. A "
+    "file fits\n"
+    "only the vocabulary with which it was made.\n"
     "Members of objects come in the order of the schema (--order schema), white space is bounded "
     "(--ws plain), and numbers and\n"
     "strings are spelled as printers write them (--spelling plain), unless said otherwise.\n"

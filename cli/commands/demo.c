@@ -73,11 +73,10 @@ const cli_command cli_demo = {
     "[--schema F | --regex R | --grammar F | --artifact F] [options]",
     "one constrained generation, step by step",
     "Without a grammar it takes " DEFAULT_SCHEMA
-    ", as seen from the folder it runs in. A line per token: how many tokens were allowed, the\n"
-    "probability that the model had put on them (red below 10 %), the time that the mask took, and "
-    "the token. "
-    "The text comes last, on a line of\n"
-    "its own.\n"
+    ", looked for in the current folder. Writes a line per token: how many tokens\n"
+    "were allowed, the probability that the model had put on them (red below 10 %), the time that "
+    "the\n"
+    "mask took, and the token. The text comes last, on a line of its own.\n"
     "exit codes: 0 the text is complete; 1 it was cut; 2 the call, the grammar or a file is bad.\n",
     run,
     NULL};

@@ -57,7 +57,8 @@ static const cli_option table[] = {
      "write only the states, as a digraph for Graphviz; with --rules: the rules, and which calls "
      "which",
      set_dot},
-    {"--rules", NULL, "grammar: write only the rules, as JSON for those who draw them", set_rules},
+    {"--rules", NULL, "grammar: write only the rules, as JSON for programs that draw them",
+     set_rules},
     {"--profile", "openai-strict",
      "say only which of a provider's documented limits the schema breaks, one finding a line",
      set_profile},

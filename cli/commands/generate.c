@@ -45,23 +45,24 @@ static bool set_below(void *to, const char *value) {
 static const cli_option table[] = {
     {"-n", "N", "how many texts (default 1)", set_count},
     {"--beam", "B",
-     "nothing is drawn: the -n most likely texts that following the B best beginnings at once "
-     "finds, 1 to 65536",
+     "draw nothing: search with the B best beginnings at once, 1 to 65536, and write the -n most "
+     "likely texts",
      set_beam},
     {"--stats", NULL,
      "say on stderr where the grammar fought the model: steps with little probability on allowed "
      "tokens",
      set_stats},
     {"--stats-below", "P",
-     "with --stats: list steps where less than P of it was allowed, 0 to 1 (default 0.01)",
+     "with --stats: list steps where allowed tokens had a probability below P, 0 to 1 (default "
+     "0.01)",
      set_below},
     {"--trace", "F",
-     "write a page to F that shows every step of the text (of one: -n 1), which is another than "
-     "without; see turnstile trace",
+     "write a page to F that shows every step of one text (-n 1); the text differs from that "
+     "without --trace; see turnstile trace",
      set_trace},
     {"--events", NULL,
-     "instead of each text its parts while it is written, a JSON line each: a value begins, more "
-     "of a string, a value is whole",
+     "write a JSON line for each part of a text while it is written, in place of the text: a "
+     "value begins, more of a string, a value is whole",
      set_events},
     {"-0", NULL, "write the texts as they are, each followed by a NUL byte", set_raw},
 };
@@ -335,16 +336,17 @@ const cli_command cli_generate = {
     "generate",
     "(--schema F | --regex R | --grammar F | --artifact F) [options]",
     "write texts that satisfy a grammar, drawn from a small n-gram model",
-    "One text per line. Line breaks inside a text: a JSON text (--schema) gets a space instead, "
-    "which means the same; any other text gets "
-    "\\n\n"
-    "(and \\r). With -0 texts are written as they are. JSON has no white space by default (--ws "
-    "compact), and is spelled plainly (see --any-spelling).\n"
-    "That is --schema. Of an artifact it is not known that it is JSON: its white space is as "
-    "turnstile compile was given (plain, unless with --ws), and so is its spelling; line breaks "
-    "\\n.\n"
-    "--stats and --trace need the model's opinion of all tokens, so they are slower, and the texts "
-    "of a seed are others than without them (those of turnstile trace).\n"
+    "One text per line. A line break inside a JSON text (--schema) becomes a space, which means "
+    "the same.\n"
+    "In any other text it becomes \\n, and a carriage return \\r. With -0 texts are written as "
+    "they are.\n"
+    "With --schema, JSON has no white space by default (--ws compact), and plain spellings (see\n"
+    "--any-spelling). An artifact does not say that its texts are JSON: they have the white space "
+    "and the\n"
+    "spelling that turnstile compile was given, and line breaks become \\n.\n"
+    "--stats and --trace need the model's probabilities of all tokens, so they are slower. With "
+    "them a\n"
+    "seed gives other texts than without them: those of turnstile trace.\n"
     "--events writes {\"event\": \"begin\", \"text\" or \"end\", \"value\": \"string\", ..., "
     "\"pointer\": JSON pointer, \"text\": ...}, at once.\n"
     "--beam finds the same texts whatever the seed; it weighs all spellings that the grammar "

@@ -44,7 +44,8 @@ static const cli_option table[] = {
     {"--raw", NULL, "with --prompt: the text as it is, without a chat template", set_raw},
     {"--chat", "F", "messages: a list, or a request that has \"messages\"", set_chat},
     {"--tools", "F",
-     "instead of a grammar: a request with tools, as of turnstile tools; the tools are shown to "
+     "instead of a grammar: a request with tools, as turnstile tools reads it; the tools are shown "
+     "to "
      "the model",
      set_tools},
     {"--preset", "NAME|F", "with --tools: how the model writes calls (default hermes)", set_preset},
@@ -58,7 +59,7 @@ static const cli_option table[] = {
      "trace",
      set_trace},
     {"--no-forced", NULL,
-     "ask the model for every token (default: where the next bytes are forced, they are written "
+     "run the model for every token (default: where the next bytes are forced, they are written "
      "without it)",
      set_no_forced},
 };

@@ -99,8 +99,7 @@ static const cli_option table[] = {
      "a request (OpenAI chat completions or responses, Anthropic messages), an MCP tools/list "
      "result, or an array of tools",
      set_tools},
-    {"--tags", "F", "a structural tag instead of a preset, tools and what is said of them",
-     set_tags},
+    {"--tags", "F", "a structural tag, in place of --preset, --tools and their options", set_tags},
     {"--tool-choice", "C", "auto, required, none or a tool's name (default: what the request says)",
      set_choice},
     {"--parallel", NULL, "several calls are allowed (default: what the request says, else yes)",
