@@ -16,8 +16,8 @@ With others nothing can be said: the workloads are skipped, with the reason.
 SPDX-License-Identifier: Apache-2.0
 """
 
+import argparse
 import json
-import os
 import pathlib
 import platform
 import re
@@ -26,9 +26,15 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-BENCH = os.environ.get("TSL_BENCH", str(ROOT / "build" / "turnstile-bench"))
+import drive
+import kinds
+import run_kinds
+from drive import BENCH, ROOT
+
 BASELINE = ROOT / "bench" / "baseline.json"
+KINDS = ROOT / "bench" / "kinds.jsonl"
+SEED, EACH, TOKENS = 49, 8, 40  # of the inputs that are drawn
+LINE_MAX, TEXT_MIN = 10_000, 20  # bytes of one of them, characters of its text
 SLACK = 0.05
 WORKLOADS = {
     "any order": ["--order", "any"],
@@ -52,38 +58,74 @@ def made_with():
     }
 
 
+def callgrind(data, options, out, dump):
+    """Runs `data`; the counts go into `out`, and at each case's end into files beside it."""
+    tool = ["valgrind", "--tool=callgrind", "--toggle-collect=bench_run_case"]
+    tool += [f"--callgrind-out-file={out}", *(["--dump-after=bench_run_case"] if dump else [])]
+    bench = [BENCH, "maskbench", "--vocab", "embedded", "--data", data, "--verify", "0"]
+    done = subprocess.run(
+        [*tool, *bench, "--timeout", "0", *options], capture_output=True, text=True
+    )
+    if done.returncode:
+        raise RuntimeError(f"callgrind: {done.stderr[-400:]}")
+
+
+def counted(out):
+    totals = (
+        re.findall(r"^(?:totals|summary): (\d+)", out.read_text(encoding="utf-8"), re.M)
+        if out.is_file()
+        else []
+    )
+    if not totals or not int(totals[-1]):
+        raise RuntimeError(f"callgrind: no instructions in {out.name}")
+    return int(totals[-1])
+
+
 def count(options):
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder, "callgrind.out")
-        done = subprocess.run(
-            [
-                "valgrind",
-                "--tool=callgrind",
-                "--toggle-collect=bench_run_case",
-                f"--callgrind-out-file={out}",
-                BENCH,
-                "maskbench",
-                "--vocab",
-                "embedded",
-                "--data",
-                str(ROOT / "bench" / "own.jsonl"),
-                "--verify",
-                "0",
-                "--timeout",
-                "0",
-                *options,
-            ],
-            capture_output=True,
-            text=True,
-        )
-        totals = (
-            re.findall(r"^(?:totals|summary): (\d+)", out.read_text(encoding="utf-8"), re.M)
-            if out.is_file()
-            else []
-        )
-        if done.returncode or not totals or not int(totals[-1]):
-            raise RuntimeError(f"callgrind: {done.stderr[-400:]}")
-        return int(totals[-1])
+        callgrind(ROOT / "bench" / "own.jsonl", options, out, dump=False)
+        return counted(out)
+
+
+def count_kinds():
+    """The same for each kind."""
+    names = [json.loads(line)["id"] for line in KINDS.read_text(encoding="utf-8").splitlines()]
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder, "callgrind.out")
+        callgrind(KINDS, ["--order", "any"], out, dump=True)
+        # a dump for each case, numbered from 1
+        each = {name: counted(pathlib.Path(f"{out}.{i}")) for i, name in enumerate(names, 1)}
+    each.pop(drive.WARM_UP)
+    return each
+
+
+def count_all():
+    return {**{name: count(options) for name, options in WORKLOADS.items()}, **count_kinds()}
+
+
+def draw():
+    """Write bench/kinds.jsonl."""
+    options = argparse.Namespace(
+        seed=SEED, each=EACH, only=None, texts=1, tokens=TOKENS, vocab="embedded"
+    )
+    chosen = {}
+    with tempfile.TemporaryDirectory() as folder:
+        data, _ = run_kinds.write_data(options, pathlib.Path(folder))
+        for case in drive.read_lines(data):
+            kind = case["id"].rsplit("-", 1)[0]
+            texts = [test["text"] for test in case["tests"]]
+            size = len(json.dumps(case))
+            if not texts or len(texts[0]) < TEXT_MIN:
+                continue
+            # the first small one, or the smallest
+            if kind not in chosen or LINE_MAX < len(json.dumps(chosen[kind])) > size:
+                chosen[kind] = {**case, "id": kind}
+    warm_up = {"id": drive.WARM_UP, "schema": "{}", "tests": []}
+    drive.write_lines(KINDS, [warm_up, *chosen.values()])
+    missing = [make.__name__ for make in kinds.KINDS if make.__name__ not in chosen]
+    print(f"{KINDS.name}: {len(chosen)} kinds{''.join(f', none of {name}' for name in missing)}")
+    return 1 if missing else 0
 
 
 def why_not():
@@ -104,25 +146,24 @@ def why_not():
 
 
 def update():
-    result = {
-        "made_with": made_with(),
-        "instructions": {name: count(options) for name, options in WORKLOADS.items()},
-    }
+    result = {"made_with": made_with(), "instructions": count_all()}
     BASELINE.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
     print(BASELINE.read_text(encoding="utf-8"), end="")
 
 
 def main():
+    if "--draw" in sys.argv[1:]:
+        return draw()
     if "--update" in sys.argv[1:]:
         return update()
     reason, passed, failed, skipped = why_not(), 0, 0, 0
     if reason:
         print(f"  skipped: instructions: {reason}")
-        skipped = len(WORKLOADS)
+        skipped = len(WORKLOADS) + len(kinds.KINDS)
     else:
         baseline = json.loads(BASELINE.read_text(encoding="utf-8"))["instructions"]
-        for name, options in WORKLOADS.items():
-            here, kept = count(options), baseline[name]
+        for name, here in count_all().items():
+            kept = baseline[name]
             change = here / kept - 1
             slower = change > SLACK
             note = (
@@ -133,7 +174,7 @@ def main():
                 else ""
             )
             print(
-                f"  {'FAIL' if slower else 'ok  '} {name:<20} {here:>14,} instructions, "
+                f"  {'FAIL' if slower else 'ok  '} {name:<22} {here:>14,} instructions, "
                 f"{100 * change:+.1f} % to the baseline{note}"
             )
             passed, failed = passed + (not slower), failed + slower

@@ -16,17 +16,14 @@ SPDX-License-Identifier: Apache-2.0
 import argparse
 import concurrent.futures
 import json
-import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 
+import drive
 import fresh_schemas
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-BUILD = pathlib.Path(os.environ.get("TSL_BUILD", ROOT / "build"))
-LLAMA = ROOT / "build" / "vocabs" / "llama3_1" / "tokenizer.json"
 GENERATE_S = 60
 
 
@@ -34,7 +31,14 @@ def texts_of(folder, seed, number, schema, count):
     """Texts of a schema; an empty list: there are none, and why."""
     path = pathlib.Path(folder, f"{number}.json")
     path.write_text(schema, encoding="utf-8")
-    command = [BUILD / "turnstile", "generate", "--schema", path, "--seed", str(seed + number)]
+    command = [
+        drive.BUILD / "turnstile",
+        "generate",
+        "--schema",
+        path,
+        "--seed",
+        str(seed + number),
+    ]
     command += ["-n", str(count), "--max-tokens", "600", "-0"]
     try:
         done = subprocess.run(command, capture_output=True, timeout=GENERATE_S)
@@ -69,12 +73,7 @@ def write_data(options, folder):
 
 def slowest_of(rows, count):
     """[(microseconds, identifier)] of the slowest steps, one for each schema."""
-    worst = []
-    for line in rows.read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
-        steps = zip(row.get("mask_samples_us", ()), row.get("commit_samples_us", ()))
-        slowest = max((mask + commit for mask, commit in steps), default=0)
-        worst.append((slowest, row["id"]))
+    worst = [(max(drive.steps_of(row), default=0), row["id"]) for row in drive.read_lines(rows)]
     return sorted(worst, reverse=True)[:count]
 
 
@@ -83,7 +82,7 @@ def main():
     parser.add_argument("--seed", type=int, required=True, help="of the schemas and their texts")
     parser.add_argument("--schemas", type=int, default=1000)
     parser.add_argument("--texts", type=int, default=2, help="of each schema")
-    parser.add_argument("--vocab", default=str(LLAMA), help="of the measurement")
+    parser.add_argument("--vocab", default=str(drive.LLAMA), help="of the measurement")
     parser.add_argument("--slowest", type=int, default=10, help="schemas to be listed")
     parser.add_argument("--jobs", type=int, default=1, help="texts that are made at once")
     parser.add_argument("--keep", help="a folder for the data and the results")
@@ -93,9 +92,8 @@ def main():
         keep.mkdir(parents=True, exist_ok=True)
         data, left_out = write_data(options, keep)
         rows = keep / "rows.jsonl"
-        command = [BUILD / "turnstile-bench", "maskbench", "--vocab", options.vocab]
-        command += ["--data", data, "--out", rows, "--samples", "yes", "--verify", "16"]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+        done = drive.measure(options.vocab, data, rows, 16)
+        print(done.stderr, end="", file=sys.stderr)
         for name, why in left_out.items():
             print(f"  left out: {name}: {why}", file=sys.stderr)
         print(

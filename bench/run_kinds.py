@@ -18,23 +18,13 @@ SPDX-License-Identifier: Apache-2.0
 
 import argparse
 import json
-import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 
+import drive
 import kinds
-
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-BUILD = pathlib.Path(os.environ.get("TSL_BUILD", ROOT / "build"))
-# the first grammar of a vocabulary makes tables that all share
-WARM_UP = "the first grammar"
-LLAMA = ROOT / "build" / "vocabs" / "llama3_1" / "tokenizer.json"
-
-
-def write_lines(path, lines):
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 
 
 def write_data(options, folder):
@@ -45,8 +35,8 @@ def write_data(options, folder):
         for name, case in kinds.kinds(options.seed, options.each)
         if not options.only or name.rsplit("-", 1)[0] in options.only
     ]
-    write_lines(bare, made)
-    command = [BUILD / "turnstile-bench", "texts", "--data", bare, "--vocab", options.vocab]
+    drive.write_lines(bare, made)
+    command = [drive.BENCH, "texts", "--data", bare, "--vocab", options.vocab]
     command += ["--texts", str(options.texts), "--tokens", str(options.tokens)]
     command += ["--seed", str(options.seed)]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
@@ -57,18 +47,15 @@ def write_data(options, folder):
         elif result["why"]:
             wrong[case["id"]] = result["why"][1]
         case["tests"] = [{"valid": True, "text": text} for text in result.get("texts", ())]
-    write_lines(data, [{"id": WARM_UP, "schema": "{}", "tests": []}, *made])
+    drive.write_lines(data, [{"id": drive.WARM_UP, "schema": "{}", "tests": []}, *made])
     return data, wrong
 
 
 def figures_of(path):
     """Input -> its figures, of one run."""
     rows = {}
-    for line in path.read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
-        if row["id"] == WARM_UP:
-            continue
-        steps = [m + c for m, c in zip(row["mask_samples_us"], row["commit_samples_us"])]
+    for row in drive.read_lines(path):
+        steps = drive.steps_of(row)
         rows[row["id"]] = {
             "first": row["ttfm_us"],
             "worst": max(steps, default=0),
@@ -82,11 +69,8 @@ def figures_of(path):
 def run(options, data, folder):
     """The figures of one run, and what it says of the masks that it compared."""
     out = folder / "rows.jsonl"
-    command = [BUILD / "turnstile-bench", "maskbench", "--vocab", options.vocab]
-    command += ["--data", data, "--out", out, "--samples", "yes"]
-    command += ["--clock", "processor"]
-    command += ["--verify", "1" if options.verify == "yes" else "0"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    verify = 1 if options.verify == "yes" else 0
+    done = drive.measure(options.vocab, data, out, verify, "--clock", "processor")
     compared = [line.strip() for line in done.stderr.splitlines() if "masks compared" in line]
     return figures_of(out), compared
 
@@ -123,7 +107,7 @@ def main():
     parser.add_argument("--tokens", type=int, default=60, help="of a text, before it is ended")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--only", action="append", help="a kind")
-    parser.add_argument("--vocab", default=str(LLAMA))
+    parser.add_argument("--vocab", default=str(drive.LLAMA))
     parser.add_argument("--verify", choices=("yes", "no"), default="no")
     parser.add_argument("--keep", help="a folder for the data and the results")
     options = parser.parse_args()
