@@ -396,8 +396,8 @@ static tsl__expr byte_ranges(tsl__exprs *x, const uint8_t *lo, const uint8_t *hi
   return e;
 }
 
-/* The UTF-8 of lo … hi, both of the same length in bytes: split until all bytes but the first
- * differing one run over their whole range. */
+/* The UTF-8 of lo … hi, both of the same length in bytes. The range is split until all bytes but
+ * the first differing one run over their whole range. */
 static bool utf8_split(tsl__exprs *x, branches *out, uint32_t lo, uint32_t hi) {
   uint8_t a[4], b[4];
   unsigned n = tsl__utf8_encode(lo, a);

@@ -45,7 +45,7 @@ static bool lengths_of_alternatives(tsl__exprs *x, tsl__expr e, const tsl__node 
                                     uint32_t *min, uint32_t *max);
 
 /* Bounds of the length in code points of those members that are texts, or the end of one, by
- * structure; false where they are not to be had. */
+ * structure. False: the structure does not show them. */
 static bool length_bounds(tsl__exprs *x, tsl__expr e, unsigned depth, uint32_t *min,
                           uint32_t *max) {
   uint32_t lo = 0, hi = 0;
@@ -248,8 +248,8 @@ static bool is_said(tsl__exprs *x, tsl__expr e, const tsl__expr *at, size_t n) {
   return least >= lengths.b && most <= lengths.c;
 }
 
-/* a & !(a & b) = a & !b, as oneOf makes of schemas of which one says more than the other: it would
- * take a long search to see that a & b & !a is empty. Where *at is the complement of a meet of
+/* a & !(a & b) = a & !b, as oneOf makes of schemas of which one says more than the other. Without
+ * this, a long search would find that a & b & !a is empty. Where *at is the complement of a meet of
  * conjuncts and more, it becomes that of the rest. */
 static bool leave_out_known(tsl__exprs *x, tsl__expr *at, const tsl__expr *all, size_t n) {
   tsl__node not = tsl__node_at(x, *at), meet;

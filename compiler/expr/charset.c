@@ -187,8 +187,8 @@ static uint32_t decode_at(const uint8_t *text, size_t length, size_t offset) {
 }
 
 /* The code points of one plane that match; each match is a run of neighbours, since the text is in
- * order (a run over the gap of the surrogates takes them in, which does no harm: no text holds
- * one). */
+ * order. A run over the gap of the surrogates takes them in. That does no harm: no text holds
+ * one. */
 static tsl_status ask_plane(asking *q, tsl__charset *out, uint32_t plane) {
   size_t length = plane_text(q->text, plane), at = 0;
   while (at < length) {
@@ -211,7 +211,7 @@ static tsl_status ask_plane(asking *q, tsl__charset *out, uint32_t plane) {
 #define CASED_PLANES 1u /* case lies in the planes 0 and 1; later ones have ideographs and marks */
 
 /* The last plane of those that are like this one from here on. No character of the planes 4 to 13
- * is assigned, and those of 15 and 16 are for private use: all properties are the same there. */
+ * is assigned, and those of 15 and 16 are for private use. All properties are the same there. */
 static uint32_t last_alike(uint32_t plane) { return plane == 4 ? 13 : plane == 15 ? 16 : plane; }
 
 /* Add `of`, which is of one plane, to that plane and `more` behind it. */

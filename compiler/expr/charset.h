@@ -29,7 +29,7 @@ bool tsl__charset_negate(const tsl_allocator *a, tsl__charset *s);
 /* Add every code point that is equal to a member when case is ignored (simple case folding). */
 bool tsl__charset_fold(const tsl_allocator *a, tsl__charset *s);
 /* Add the code points with a Unicode property, by the name that PCRE2 or ECMA-262 gives it ("L",
- * "Lu", "Script=Greek", "Greek", "Alphabetic"): TSL_ERR_SYNTAX if nobody knows it. `until` ends it
+ * "Lu", "Script=Greek", "Greek", "Alphabetic"). TSL_ERR_SYNTAX: nobody knows it. `until` ends it
  * early (TSL_ERR_CANCELLED); NULL: nothing does. Cost: some milliseconds. */
 tsl_status tsl__charset_add_property(const tsl_allocator *a, const tsl__until *until,
                                      tsl__charset *s, const char *name, size_t length);

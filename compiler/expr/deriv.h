@@ -61,7 +61,7 @@ typedef struct tsl__calls {
 } tsl__calls;
 /* Add a call that leaves no loop active in what follows it. */
 void tsl__calls_add(tsl__exprs *x, tsl__calls *out, tsl__expr callee, tsl__expr then);
-/* Add those of an expression that is last in its frame; false: it begins with other things, too,
+/* Add those of an expression that is last in its frame. False: it begins with other things, too,
  * and *out is undefined from where it ended. */
 bool tsl__calls_add_last(tsl__exprs *x, tsl__calls *out, tsl__expr e);
 void tsl__calls_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__calls *out);
@@ -104,7 +104,7 @@ static inline unsigned tsl__edge_from(const tsl__bytes *edges, unsigned byte) {
   return 256;
 }
 /* The ranges between these, in order, and those among them that lead to the same place though
- * others lie between: no set of bytes in e has some of them only. */
+ * others lie between. No set of bytes in e has some of them only. */
 #define TSL__ALIKE_MAX 64u
 #define TSL__ALIKE_MET 8u
 typedef struct tsl__alike {

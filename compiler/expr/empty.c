@@ -102,7 +102,7 @@ static uint64_t by_estimate(uint32_t left, uint32_t cost) {
 
 /* How far from a text, to order the search by: the conjuncts that are left, then the bytes that
  * each of them needs. A conjunct that is fulfilled is gone, so that the search takes them on one
- * after the other; by the bytes alone it would hold on to what it has of each and never finish
+ * after the other. By the bytes alone it would hold on to what it has of each and never finish
  * one. */
 #define CONJUNCT ((uint64_t)1 << 40)
 #define HOPE_DEPTH_MAX 4u
@@ -186,8 +186,8 @@ static uint64_t key_of(tsl__exprs *x, tsl__expr e, const tsl__node *n, uint32_t 
 
 #define NOT_ASCII 0x80u
 
-/* All derivatives of visit `index`; in order of hope those by ASCII, and where one of them is
- * nearer to a text the others only when the visit's turn comes again: classes of characters have
+/* All derivatives of visit `index`, those by ASCII in order of hope. Where one of these is nearer
+ * to a text, the others wait until the visit's turn comes again: classes of characters have
  * many. */
 bool tsl__search_expand(tsl__exprs *x, tsl__graph *g, uint32_t index, tsl__order by) {
   tsl__visit from = g->visits.at[index];
@@ -221,8 +221,8 @@ bool tsl__search_expand(tsl__exprs *x, tsl__graph *g, uint32_t index, tsl__order
   return tsl__exprs_step(x);
 }
 
-/* Is it a meet of which it is plain that one text has the length that is needed, or that there
- * are more texts than are left out? */
+/* Is it a meet that is plainly not empty? One text has the length that is needed, or there are more
+ * texts than are left out. */
 static bool plainly_some(tsl__exprs *x, tsl__expr e, const tsl__node *n) {
   uint32_t left = TSL__AT_LEAST_NODES;
   if (n->kind != TSL__K_AND || e < x->base ||
@@ -301,8 +301,8 @@ tsl__expr tsl__without_bounds(tsl__exprs *x, tsl__expr e, uint32_t *most) {
   return tsl__and_n(x, b.free, b.n);
 }
 
-/* A meet without the most characters that some of its parts let a text have, and without the least
- * where a shorter text could go on until it has them; NONE: it has no text, or (*most: TSL__INF) no
+/* A meet without the most characters that some of its parts let a text have, and without the least.
+ * A shorter text could go on until it has that least. NONE: it has no text, or (*most: TSL__INF) no
  * such parts. */
 static tsl__expr without_most(tsl__exprs *x, const tsl__node *n, uint32_t *most) {
   bounds b;

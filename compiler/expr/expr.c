@@ -260,8 +260,9 @@ static const uint8_t owner_of[TSL__KIND_COUNT] = {
 };
 #undef TSL__KIND
 
-/* Of a long literal its ends and its length: a text that is read through it has a node for each of
- * its bytes, and to hash all that is left each time would take time in the square of its length. */
+/* Of a long literal its ends and its length are hashed. A text that is read through it has a node
+ * for each of its bytes. To hash all that is left each time would take time in the square of its
+ * length. */
 #define HASHED_ENDS 2048u
 
 static uint64_t literal_hash(const uint8_t *at, uint32_t n) {

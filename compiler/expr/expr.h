@@ -103,7 +103,7 @@ tsl__expr tsl__expr_range(tsl__exprs *x, uint8_t lo, uint8_t hi); /* both ends i
 tsl__expr tsl__expr_literal(tsl__exprs *x, const void *bytes, size_t length);
 tsl__expr tsl__expr_seq(tsl__exprs *x, tsl__expr a, tsl__expr b);
 tsl__expr tsl__expr_alt(tsl__exprs *x, tsl__expr a, tsl__expr b);
-/* The same, for one place: where b is of keys (tsl__expr_keys) or was made of them like this,
+/* The same, for one place. Where b is of keys (tsl__expr_keys) or was made of them like this,
  * nobody will look for the node by its content. */
 tsl__expr tsl__expr_seq_alone(tsl__exprs *x, tsl__expr a, tsl__expr b);
 tsl__expr tsl__expr_alt_alone(tsl__exprs *x, tsl__expr a, tsl__expr b);
@@ -151,7 +151,7 @@ tsl__expr tsl__expr_stringset(tsl__exprs *x, tsl__stringset s);
 /* ---- JSON strings ---------------------------------------------------------------------------- */
 
 /* The rest of a JSON string, closing quote included, whose *decoded* text `text` matches (an
- * expression over UTF-8 without rules or tokens): every spelling with raw characters, \n, \u0041
+ * expression over UTF-8 without rules or tokens). It has every spelling: raw characters, \n, \u0041
  * and surrogate pairs. The opening quote is not part of it:
  *   seq(literal("\""), json_string(e)). */
 tsl__expr tsl__expr_json_string(tsl__exprs *x, tsl__expr text);
@@ -160,9 +160,9 @@ tsl__expr tsl__expr_json_string(tsl__exprs *x, tsl__expr text);
  * and tokens may stand between such parts, so a grammar can be written within a string. */
 tsl__expr tsl__expr_json_part(tsl__exprs *x, tsl__expr text);
 
-/* Strings that are made from now on are plain, or not (as at first): an escape stands only for what
- * is not printable ASCII, the quote and the backslash, and "/" has none. For all strings of a
- * layer; what its parent made stays as it is. */
+/* Strings that are made from now on are plain, or not (as at first). In a plain one, an escape
+ * stands only for the quote, the backslash, and what is not printable ASCII. "/" has none. For all
+ * strings of a layer; what its parent made stays as it is. */
 void tsl__exprs_plain_strings(tsl__exprs *x, bool plain);
 
 /* Bytes that texts of e may hold, at least. At most some thousand parts are looked at. */
@@ -190,16 +190,16 @@ typedef struct tsl__keys_ops {
   /* That rule, or another that allows the same until it has ended, and is cheaper to make;
    * TSL__NONE: none is known. NULL where `calls` is. */
   tsl__expr (*begins)(void *ctx, uint32_t param, uint32_t index);
-  /* Those of 64 strings, from number 64 * `word` on, of which `allows` is known at once, and in
-   * *allowed those of them that may be used. May be NULL. */
+  /* Those of 64 strings, from number 64 * `word` on, of which `allows` is known at once. *allowed
+   * has those of them that may be used. May be NULL. */
   uint64_t (*allowed)(void *ctx, uint32_t param, uint32_t word, uint64_t *allowed);
 } tsl__keys_ops;
-/* The rest of a JSON string (after its opening quote) that spells an allowed string of the set, its
- * closing quote, and what follows that key: the union over allowed keys of json_string(key) ·
- * after(key), never spelled out: a call of the frame in which the set's strings are spelled, then
- * RESUME. The frame does not know what is allowed, so all (ops, ctx, param) share it. RESUME knows.
- * Whoever runs the frame asks RESUME before it lets a prefix through. (ctx, param) name the
- * continuation: equal pairs must behave equally for ever. */
+/* The rest of a JSON string (after its opening quote) that spells an allowed string of the set.
+ * Then come its closing quote and what follows that key. That is the union over allowed keys of
+ * json_string(key) · after(key), never spelled out. It is a call of the frame in which the set's
+ * strings are spelled, then RESUME. The frame does not know what is allowed, so all (ops, ctx,
+ * param) share it. RESUME knows. Whoever runs the frame asks RESUME before it lets a prefix
+ * through. (ctx, param) name the continuation: equal pairs must behave equally for ever. */
 tsl__expr tsl__expr_keys(tsl__exprs *x, tsl__stringset set, const tsl__keys_ops *ops, void *ctx,
                          uint32_t param);
 /* The same as a call: its frame, and *resume, which goes on after it. TSL__NONE on failure
@@ -284,7 +284,7 @@ typedef struct tsl__rule_ops {
    * know. NULL: what was given to tsl__expr_rule. */
   uint32_t (*shortest)(tsl__exprs *x, void *ctx, uint32_t param);
   /* Adds the calls that the body begins with, as tsl__only_calls does, where it is known without
-   * the body that it begins with nothing else: they are cheaper to make. False: the body decides.
+   * the body that it begins with nothing else. They are cheaper to make. False: the body decides.
    * May be NULL. */
   bool (*calls)(tsl__exprs *x, void *ctx, uint32_t param, struct tsl__calls *out);
 } tsl__rule_ops;
@@ -294,17 +294,17 @@ typedef struct tsl__rule_ops {
 #define TSL__RULE_INLINE 2u
 
 /* A new expression for a new rule; the caller interns (ctx, param) itself and asks once. `shortest`
- * is the fewest bytes of a member, saturating at TSL__INF; it must be right (at least a lower bound
- * for TSL__RULE_INLINE, and where `ops` has a `shortest` of its own). */
+ * is the fewest bytes of a member, saturating at TSL__INF. It must be right. A lower bound is
+ * enough for TSL__RULE_INLINE, and where `ops` has a `shortest` of its own. */
 tsl__expr tsl__expr_rule(tsl__exprs *x, const tsl__rule_ops *ops, void *ctx, uint32_t param,
                          uint32_t flags, uint32_t shortest);
 
 /* ---- what must be new, or must not ----------------------------------------------------------- */
 
-/* ε that guards what follows: seq(CALL, seq(guard, rest)) goes on with `rest` only if the text that
- * the call has spelled is new in the innermost open container of the JSON text
- * (runtime/position/distinct.h). `kind` is TSL__NEW_ITEM or TSL__NEW_NAME
- * (runtime/automaton/state.h); or TSL__SAME_ITEM: only if it is not new. One guard a kind. */
+/* ε that guards what follows. seq(CALL, seq(guard, rest)) goes on with `rest` only if the text of
+ * the call is new in the innermost open container (runtime/position/distinct.h). `kind` is
+ * TSL__NEW_ITEM or TSL__NEW_NAME (runtime/automaton/state.h); or TSL__SAME_ITEM: only if it is not
+ * new. One guard a kind. */
 tsl__expr tsl__expr_guard(tsl__exprs *x, uint8_t kind);
 /* What is left of e without the alternatives that begin with a guard of the kinds that are `gone`.
  * *found: all kinds that its alternatives begin with are added. */

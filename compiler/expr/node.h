@@ -44,7 +44,7 @@ enum {
   TSL__EMPTY = 1,    /* an and/not that was searched and has no member */
   TSL__EXITS = 2,    /* a counted loop is left with a byte that may go on with it (overlap.c) */
   TSL__OVERLAPS = 4, /* its loops are counted down, not by a register (overlap.c) */
-  /* may hold a repeated group, a JSON string or a native automaton; without it no part of the
+  /* may hold a repeated group, a JSON string or a native automaton. Without it no part of the
    * expression has a limit of its own but those of classes (states/hints_like.c) */
   TSL__GROUPS = 8
 };
@@ -67,9 +67,9 @@ typedef struct tsl__node {
 #define TSL__UNFOLD_MAX 4096u
 
 #define TSL__RULE_MEASURED 8u /* ops->shortest has said it */
-/* A frame of the rest of a JSON string that spells one of the set that is its parameter, as a name
- * (set by tsl__expr_names alone), or any text but these (by tsl__expr_others). What state it has is
- * known without its body. */
+/* A frame of the rest of a JSON string, whose parameter is a set. It spells one of the set as a
+ * name (tsl__expr_names alone sets this), or any text but these (tsl__expr_others). What state it
+ * has is known without its body. */
 #define TSL__RULE_NAMES 4u
 #define TSL__RULE_OTHERS 16u
 
@@ -168,7 +168,7 @@ typedef struct tsl__known_reads {
 } tsl__known_reads;
 
 /* In bytes: the shortest text of an expression, and a bound of the shortest ones of all that it
- * leads to after a byte; known of the last ones with many parts (compiler/states/hints_like.c). */
+ * leads to after a byte. Known of the last ones with many parts (compiler/states/hints_like.c). */
 #define TSL__KNOWN_BOUNDS 64u
 typedef struct tsl__known_bound {
   tsl__expr e; /* NONE: free */
@@ -176,7 +176,7 @@ typedef struct tsl__known_bound {
 } tsl__known_bound;
 
 /* In characters: no text of an expression has fewer than `least`, and one has no more than `some`
- * (TSL__INF: that is not known); of the last ones that were searched (empty.c). */
+ * (TSL__INF: that is not known). Kept of the last ones that were searched (empty.c). */
 #define TSL__KNOWN_FEWEST 2048u
 typedef struct tsl__known_fewest {
   tsl__expr e; /* NONE: free */
@@ -225,8 +225,8 @@ struct tsl__exprs {
   tsl__arena arena;
   uint32_t base;             /* ids below belong to the parent */
   TSL__VEC(tsl__node) nodes; /* id - base */
-  /* open addressing over own nodes: as many lower bits as number the slots are a node's number + 1,
-   * the others those of its hash; 0 = free */
+  /* open addressing over own nodes. A slot's lower bits, as many as number the slots, are a node's
+   * number + 1. The others are those of its hash. 0 = free */
   uint32_t *slots;
   uint32_t slot_count; /* power of two */
   uint32_t slot_used;
@@ -360,7 +360,7 @@ bool tsl__overlaps(const tsl__exprs *x, tsl__expr e);
 
 /* Intern a node: fills hash, finds the equal one or adds it. NONE on failure (sticky). */
 tsl__expr tsl__intern(tsl__exprs *x, tsl__node node);
-/* The same for a rule or a RESUME that is new, or what is made of one for its place alone: a
+/* The same for a rule or a RESUME that is new, or what is made of one for its place alone. A
  * grammar has one node of each, and nobody looks for it by its content. */
 tsl__expr tsl__append(tsl__exprs *x, tsl__node node);
 /* Is it such a node, but no rule? */
@@ -413,8 +413,8 @@ tsl__expr tsl__rule_body(tsl__exprs *x, uint32_t rule);
 const tsl__nonascii_class *tsl__nonascii_class_of(const tsl__exprs *x, tsl__expr e);
 /* empty.c: is an and/not node (interned, not yet searched) empty? Marks what it finds. */
 bool tsl__search_empty(tsl__exprs *x, tsl__expr e);
-/* A meet without the bounds of its texts' lengths, where every text that is too short could go on
- * until it is not, by a character of one byte; NONE: it is none. *most: the upper bound. */
+/* A meet without the bounds of its texts' lengths. Every text that is too short must be able to go
+ * on until it is not, by a character of one byte. NONE: it is none. *most: the upper bound. */
 tsl__expr tsl__without_bounds(tsl__exprs *x, tsl__expr e, uint32_t *most);
 
 #endif

@@ -78,8 +78,8 @@ static void merge_runs(const tsl__string *of, const sorted *from, size_t mid, si
   memcpy(to + (mid - i), from + j, (n - j) * sizeof *to);
 }
 
-/* Sort short runs by insertion, as which most lists end, and merge these from one half of the room,
- * of 2 * n, to the other and back. The sorted half; in no order if x has stopped the work. */
+/* Sort short runs by insertion; most lists end as such a run. Merge these from one half of the
+ * room, of 2 * n, to the other and back. The sorted half; in no order if x has stopped the work. */
 static sorted *sort_strings(tsl__exprs *x, const tsl__string *of, sorted *at, size_t n) {
   sorted *to = at + n;
   for (size_t i = 0; i < n; i += INSERTED)
@@ -100,8 +100,8 @@ static sorted *sort_strings(tsl__exprs *x, const tsl__string *of, sorted *at, si
 /* in an order that is being made: the text is that of the string with this number */
 #define AGAIN ((uint32_t)1 << 31)
 
-/* Note the strings to be sorted in `all`, without those that are seen to be there already:
- * alternatives of one schema often name the same members. A slot keeps the last string that fell
+/* Note the strings to be sorted in `all`, without those that are seen to be there already.
+ * Alternatives of one schema often name the same members. A slot keeps the last string that fell
  * into it, so that a few doubles stay. How many are left. */
 static size_t note_once(const tsl__string *strings, size_t n, sorted *all, uint32_t *order) {
   uint32_t seen[(size_t)1 << SEEN_BITS] = {0}; /* the place in `all`, + 1 */
@@ -471,8 +471,8 @@ uint32_t tsl__json_spelled(const char *at, uint32_t length) {
   return n;
 }
 
-/* The same where the first character is an escape, of which `digits` of the four hex digits were
- * read (5: nothing but the backslash) and perhaps the first half, a high surrogate. */
+/* The same where the first character is an escape. `digits` of its four hex digits were read (5:
+ * nothing but the backslash), and perhaps the first half, a high surrogate. */
 static uint32_t spelled_escape(const char *at, uint32_t length, uint32_t digits, bool second_half) {
   uint32_t cp;
   size_t first = tsl__utf8_decode((const uint8_t *)at, length, &cp);

@@ -7,7 +7,7 @@
  *       state is the hours and minutes read so far. Then the offset is a literal: after 01:29:60
  *       only +01:30 or -22:30 may follow.
  *   hostname, idn-hostname, regex
- *       automata too: host.c, idn.c, formats_regex.c.
+ *       automata too: host.c, idn.c, regex_format.c.
  *
  * Tested by tests/formats/test_formats.c
  *

@@ -25,7 +25,7 @@
  *   idn-email      RFC 6531: any code point past ASCII in the local part; the domain as
  *                  idn-hostname or an address literal.
  *   regex          ECMA-262 (2024) with the flag u, names of groups, references, ranges, counts and
- *                  properties included; its limits are in formats_regex.c.
+ *                  properties included; its limits are in regex_format.c.
  *
  * Tested by tests/formats/test_formats.c, and against the JSON Schema Test Suite where it is there.
  *

@@ -154,9 +154,9 @@ static void host_print(void *ctx, uint32_t param, char *out, size_t n) {
 
 static tsl__expr host_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte);
 
-/* Far from the limit of the name it is as the first label of one, which is the same in all
- * names; far from both limits there might be none. Idn: names go on in another automaton, which
- * counts on. */
+/* Far from the limit of the name it is as the first label of one, which is the same in all names.
+ * Far from both limits there might be none. Idn: names go on in another automaton, which counts
+ * on. */
 static uint32_t host_like(void *ctx, uint32_t param, uint32_t *limit) {
   host s = unpack(param);
   bool first = s.total == s.label; /* or free */

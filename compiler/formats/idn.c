@@ -1,5 +1,5 @@
 /* idn.c - internationalised host names (RFC 5890 to 5892): U-labels, and A-labels and ASCII labels
- * by formats_host.c.
+ * by host.c.
  *
  * Problem   A U-label is a run of letters, digits and marks in which some code points need a
  *           neighbour of some kind. Examples: U+00B7 stands between two l, a Greek keraia before
@@ -68,9 +68,9 @@ static const char *const ignorable[] = {"Default_Ignorable_Code_Point"};
  * leads to. */
 static const tsl__range more[] = {
     {0x6FD, 0x6FE}, {0xF0B, 0xF0B}, {0x13A0, 0x13F5}, {0x3007, 0x3007}};
-/* DISALLOWED although of these categories: exceptions (2.6), old Hangul Jamo (2.9), ignorable
- * blocks (2.4), and what folding of case or compatibility normalisation changes (2.2, Unstable), in
- * Unicode 14. What such a range holds beside is of other categories. */
+/* DISALLOWED although of these categories, in Unicode 14. They are exceptions (2.6), old Hangul
+ * Jamo (2.9), ignorable blocks (2.4), and what folding of case or compatibility normalisation
+ * changes (2.2, Unstable). What such a range holds beside is of other categories. */
 static const tsl__range less[] = {
     {0xAA, 0xB5},       {0xBA, 0xBA},       {0x133, 0x133},     {0x140, 0x140},
     {0x149, 0x149},     {0x17F, 0x17F},     {0x1C6, 0x1CC},     {0x1F3, 0x1F3},
@@ -233,8 +233,8 @@ static state unpack(uint32_t p) {
                  p >> 13 & 3, (p >> 15 & 1) != 0, p >> 16};
 }
 
-/* The fewest code points to the end, and their bytes: what is needed next, then a letter for the
- * dot; else one more where the end would be wrong. */
+/* The fewest code points to the end, and their bytes. They are what is needed next, then a letter
+ * for the dot. Else there is one more where the end would be wrong. */
 static uint32_t to_go(state s, uint32_t *bytes) {
   uint32_t n = 0;
   *bytes = 0;

@@ -542,7 +542,7 @@ static void print(void *ctx, uint32_t param, char *out, size_t n) {
            (unsigned)param);
 }
 
-/* A class goes on with any character but a few, a name with any of its own: without this each of
+/* A class goes on with any character but a few, a name with any of its own. Without this each of
  * them would be looked into, for every group that may be open. */
 static bool letters(void *ctx, uint32_t param, tsl__bytes *out, uint32_t *need) {
   const rx *s = &((const table *)ctx)->states.at[param];

@@ -30,10 +30,10 @@
 
 /* Compile to the expression of the rule `root` (NULL: "root"). `vocab` resolves token names and may
  * be NULL if the grammar has no tokens; `max_depth` 0 means 512. Everything that can be wrong is
- * found here: SYNTAX with line and column (undefined and doubly defined rules, a missing root and
- * an empty grammar included), EMPTY if the root matches no text, LIMIT, NO_MEMORY. `text` need not
- * outlive the call. Cost: linear in the text but for recursive rules, whose fixed points take a few
- * rounds. */
+ * found here. SYNTAX has line and column; it includes undefined and doubly defined rules, a missing
+ * root and an empty grammar. EMPTY: the root matches no text. Others are LIMIT and NO_MEMORY.
+ * `text` need not outlive the call. Cost: linear in the text but for recursive rules, whose fixed
+ * points take a few rounds. */
 tsl_status tsl__gbnf_compile(tsl__exprs *x, const tsl_vocab *vocab, const char *text, size_t length,
                              const char *root, uint32_t max_depth, tsl__expr *out,
                              tsl_error *error);

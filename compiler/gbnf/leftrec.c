@@ -168,9 +168,9 @@ static void cut_ends(tsl__gbnf *g, tsl__gterms *terms, uint32_t rule) {
 
 /* ---- cycles ---------------------------------------------------------------------------------- */
 
-/* Shortest ways from a finished j to a finished i (Floyd and Warshall). There always is one:
- * members lead to one another, and where one of them matches more than the empty text, all do;
- * where none does nobody asks. TSL__INF is that of many bytes. */
+/* Shortest ways from a finished j to a finished i (Floyd and Warshall). There always is one.
+ * Members lead to one another, and where one of them matches more than the empty text, all do.
+ * Where none does, this is not called. TSL__INF is that of many bytes. */
 #define DISTANCES_A_LOOK 16u /* compared in the time that a look at a node takes */
 
 static void find_distances(tsl__gbnf *g, tsl__gcycle *c) {

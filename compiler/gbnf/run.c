@@ -33,7 +33,7 @@
 /* times that a rule stands in one place, within itself: item ::= [a-z]+ | "'" item may end in
  * itself */
 #define OPEN_RULES 2u
-/* names that may stay where their texts run on; with more of them a body stays as it is: little
+/* names that may stay where their texts run on. With more of them a body stays as it is: little
  * would be won, and calls from more places are more states */
 #define LEFT_MAX 1u
 #define HEIGHT_MAX 128u /* of nodes put in place */

@@ -235,8 +235,8 @@ static tsl__leftover left_of(tsl__space *space, tsl__expr e, tsl__leftover over)
   return w ? tsl__leftover_set(w->left) : 0;
 }
 
-/* A state's calls: it over the vocabulary, and what goes on after each, over what the two leave
- * behind which it stands mostly: white space, and a string. */
+/* A state's calls: the state is walked over the vocabulary. What goes on after each call is walked
+ * over what two frames leave, behind which it mostly stands: white space, and a string. */
 static void walk_calls(tsl__space *space, const tsl__state_rec *r, tsl__state s,
                        const tsl__leftover behind[2]) {
   if (r->edges && !(r->flags & TSL__STATE_LOOP)) walk_from(space, s);
@@ -250,7 +250,7 @@ static void walk_calls(tsl__space *space, const tsl__state_rec *r, tsl__state s,
   }
 }
 
-/* The states of objects, arrays and members between what they call: most schemas come to some of
+/* The states of objects, arrays and members between what they call. Most schemas come to some of
  * them, and each grammar would walk them for itself. */
 static void walk_between(tsl__space *space, tsl__exprs *x, uint32_t common) {
   tsl__expr between[TSL__SCHEMA_BETWEEN];

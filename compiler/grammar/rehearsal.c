@@ -128,8 +128,8 @@ static const struct shape {
 };
 
 /* Texts of formats: where they are in their middle depends on what was read, years and months for
- * one. Each hour has states of its own for its minutes (compiler/formats/formats.c), some 36 KB of
- * them: those of the middle of the day are written most. */
+ * one. Each hour has states of its own for its minutes (compiler/formats/formats.c), some 36 KB.
+ * Those of the middle of the day are written most. */
 static const struct written {
   const char *format, *texts[12];
 } written[] = {

@@ -41,8 +41,8 @@ typedef struct tsl__json {
   uint32_t offset;     /* of the value's first byte in the text parsed */
   uint32_t end;        /* array, object: of the byte after its last one */
   uint32_t kind : 3;   /* TSL__JSON_… */
-  /* array, object: a member in it, at any depth, may name a schema, a string "id", "$id", "$anchor"
-   * or "$dynamicAnchor"; so that those who look for such need not look everywhere */
+  /* array, object: a member in it, at any depth, may name a schema: a string "id", "$id", "$anchor"
+   * or "$dynamicAnchor". So a search for such members need not look everywhere */
   uint32_t names : 1;
   uint32_t repeated : 1; /* of a member: others of its key stood before it, and are gone */
   uint32_t user : 27;    /* for the owner of the tree; 0 after parsing */
@@ -50,8 +50,8 @@ typedef struct tsl__json {
 
 #define TSL__JSON_USER_MAX ((1u << 27) - 1)
 
-/* How deep a text may be that is followed by recursion: what the caller's limits say (0: the
- * default), but no deeper than is safe in 8 MiB of stack. */
+/* How deep a text may be that is followed by recursion. The caller's limits say it (0: the
+ * default), but it is no deeper than is safe in 8 MiB of stack. */
 #define TSL__JSON_DEPTH_DEFAULT 512u
 #define TSL__JSON_DEPTH_MAX 1000u
 static inline uint32_t tsl__json_depth(uint32_t wanted) {
@@ -86,11 +86,11 @@ static inline bool tsl__json_is(const tsl__json *string, const char *text, size_
          !memcmp(string->text, text, length);
 }
 
-/* The item of an array (a node of another kind has none) that a token of a JSON pointer (RFC 6901)
- * means; NULL if there is none. */
+/* The item of an array that a token of a JSON pointer (RFC 6901) means; NULL if there is none. A
+ * node of another kind has no items. */
 tsl__json *tsl__json_item(const tsl__json *array, const char *token, size_t length);
 
-/* Write the JSON pointer of `node` below `root`, NUL-terminated and cut at n bytes; returns the
+/* Write the JSON pointer of `node` below `root`, NUL-terminated and cut at n bytes. Returns the
  * length it would need, SIZE_MAX if node is not below root. A search through the tree: for errors.
  * Recursion is as deep as the tree. */
 size_t tsl__json_pointer(const tsl__json *root, const tsl__json *node, char *out, size_t n);

@@ -32,8 +32,9 @@ static bool syntax(tsl__lark *l, const tsl__json *at, const char *message) {
   return tsl__lark_fail(l, TSL_ERR_SYNTAX, 0, at->offset, "%s", message);
 }
 
-/* One item as a module. Its text is the string's, which lives in the arena of the compile; that of
- * a schema is the bytes of the list itself, so that places in the schema are places in the list. */
+/* One item as a module. Its text is the string's, which lives in the arena of the compile. The text
+ * of a schema is the bytes of the list itself, so that places in the schema are places in the
+ * list. */
 static bool add(tsl__lark *l, const tsl__json *item) {
   const tsl__json *name = tsl__json_get(item, "name", 4);
   const tsl__json *text = tsl__json_get(item, "lark_grammar", 12);

@@ -48,8 +48,8 @@ tsl__expr tsl__lark_shortest(tsl__exprs *x, tsl__expr e) {
 
 /* ---- leaves ---------------------------------------------------------------------------------- */
 
-/* A regular expression. A part that looks around is compiled as a part (`within`): what it says of
- * the text before and after it must be decided by its own text, or it stays open. */
+/* A regular expression. A part that looks around is compiled as a part (`within`). Its own text
+ * must decide what it says of the text before and after it, or it stays open. */
 static bool pattern(tsl__lark *l, uint32_t module, const tsl__lnode *n, const uint8_t *text,
                     size_t length, meaning *out) {
   static const tsl__regex_flags flags = {.within = true, .counts = true}, alone = {.counts = true};
@@ -146,7 +146,7 @@ static uint8_t then(uint8_t first, uint8_t second) {
   return first | second | (late ? TSL__LARK_LATE : 0);
 }
 
-/* From the last item to the first: a sequence is made by putting one item in front of the rest, and
+/* From the last item to the first. A sequence is made by putting one item in front of the rest, and
  * that keeps its normal form without copies. */
 static bool sequence(tsl__lark *l, uint32_t module, const tsl__lnode *n, meaning *out) {
   *out = (meaning){TSL__EPS, TSL__EPS, 0};
@@ -406,7 +406,7 @@ static bool follow(visits *v) {
 }
 
 /* What each grammar ignores, as one expression that stands behind its terminals. A terminal that
- * matches the empty text alone would be ignored for ever and is an error; one that may be empty
+ * matches the empty text alone would be ignored for ever, and is an error. One that may be empty
  * does no harm, as the loop around it is normalised. */
 static bool skip(tsl__lark *l) {
   for (size_t i = 0; i < l->modules.n; i++) l->modules.at[i].skip = TSL__NONE;

@@ -297,8 +297,8 @@ static tsl__expr step_exponent(tsl__exprs *x, const tsl__side *side, const tsl__
                                : tsl__number_exponent(x, &e);
 }
 
-/* A state of a table of the layer below, which is read and not changed: its record there, or one in
- * w, the table of x. `param` and the byte led to it. */
+/* A state of a table of the layer below, which is read and not changed. Returns its record there,
+ * or one in w, the table of x. `param` and the byte led to it. */
 static tsl__expr state_below(tsl__exprs *x, const tsl__numbers *t, tsl__numbers *w, uint32_t param,
                              uint8_t byte, const tsl__number_state *st) {
   uint32_t side = t->records.at[param].side;

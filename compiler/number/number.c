@@ -139,7 +139,7 @@ static bool spend_limbs(tsl__exprs *x, uint64_t limbs) {
   return !x || tsl__exprs_work(x, limbs / 4);
 }
 
-/* Count `times` divisions of a number by one of the length of m, where the quotient is short: most
+/* Count `times` divisions of a number by one of the length of m, where the quotient is short. Most
  * often it is, since both are multiples of one number. */
 static bool spend_in(tsl__exprs *x, const tsl__decimal *m, uint32_t times) {
   return m->count <= SHORT_DIGITS || spend_limbs(x, (uint64_t)times * (4 * m->count / 9));
@@ -212,7 +212,7 @@ static void merge_multiples(builder *b) {
 
 static int by_value(const void *a, const void *b) { return tsl__decimal_compare(a, b); }
 
-/* A multiple of m is a multiple of n exactly if it is one of lcm(m, n); not being a multiple of n
+/* A multiple of m is a multiple of n exactly if it is one of lcm(m, n). Not being a multiple of n
  * implies not being one of 2n. */
 static void merge_non_multiples(builder *b) {
   decimals *list = &b->non_multiples;

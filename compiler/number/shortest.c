@@ -57,7 +57,7 @@ static bool reaches_any(const tsl__side *side, const tsl__number_state *st, int6
 }
 
 /* Can it end with j more digits and an exponent part of `cost` bytes? `points`: how many of the
- * digits may stand before a point that is still to come, plus one; with 0 there is none to come,
+ * digits may stand before a point that is still to come, plus one. With 0 there is none to come,
  * and all stand before it (whole) or behind it. */
 static bool ends_with(const tsl__side *side, const tsl__number_state *st, int64_t j, int64_t cost,
                       bool whole, int64_t points) {
@@ -97,8 +97,8 @@ static bool ends_in(const tsl__side *side, const tsl__number_state *st, int64_t 
   return false;
 }
 
-/* What one look at all ways to end in so many bytes costs: some hundred questions, each the size of
- * the digits times that of the units. Only long units count. */
+/* What one look at all ways to end in so many bytes costs. That is some hundred questions, each the
+ * size of the digits times that of the units. Only long units count. */
 static int64_t effort_of(const tsl__side *side, int64_t bytes) {
   int64_t limbs = 0;
   for (uint32_t k = 0; k < side->tracker_count; k++)

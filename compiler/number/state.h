@@ -60,7 +60,7 @@ typedef struct tsl__live {
 } tsl__live;
 
 /* A prefix, as far as it matters. M: the digits so far as an integer. "Exponent" means the E that
- * would follow the digits so far if the mantissa ended here; more digits d make M.dddEe, whose
+ * would follow the digits so far if the mantissa ended here. More digits d make M.dddEe, whose
  * interval [M, M + 1) × 10^E they cut down. */
 typedef struct tsl__number_state {
   tsl__number_phase phase;
@@ -112,8 +112,8 @@ bool tsl__number_state_push(const tsl__side *side, tsl__number_state *st, uint8_
 void tsl__number_state_exponents(const tsl__side *side, const tsl__number_state *st,
                                  tsl__exponents *out);
 bool tsl__number_state_nullable(const tsl__side *side, const tsl__number_state *st);
-/* The fewest bytes to finish, known to be at least `at_least`; a lower bound if more than 4,400
- * are needed, or the search would take long (units of more than 108 digits). `scratch` is
+/* The fewest bytes to finish, known to be at least `at_least`. A lower bound if more than 4,400 are
+ * needed, or if the search would take long (units of more than 108 digits). `scratch` is
  * overwritten. */
 uint32_t tsl__number_state_shortest(const tsl__side *side, const tsl__number_state *st,
                                     uint32_t at_least, tsl__number_state *scratch);

@@ -49,7 +49,7 @@ bool tsl__rx_error(tsl__rx_cursor *c, tsl_status status, size_t offset, const ch
 /* The next code point. */
 bool tsl__rx_code_point(tsl__rx_cursor *c, uint32_t *cp);
 
-/* regex_escape.c. Each leaves its result, normalised, in c->set. false on failure. */
+/* escape.c. Each leaves its result, normalised, in c->set. false on failure. */
 bool tsl__rx_read_class(tsl__rx_cursor *c); /* at the '[' */
 /* at the '\\' of an escape that stands for one code point */
 bool tsl__rx_read_escape(tsl__rx_cursor *c);

@@ -487,9 +487,9 @@ static tsl__rx *trim_children(tsl__rx_tree *t, tsl__rx *node, bool left) {
 }
 
 /* With `text` before (or after) it, what can be empty is of no use, and a loop need not go past its
- * minimum: the node without that, which next to `text` has the same language. NULL on failure.
- * *gone: it takes no text any more and so lets its neighbour be next to `text`. A node may stand
- * elsewhere too (backref.c), so it is not changed. */
+ * minimum. Returns the node without that, which next to `text` has the same language. NULL on
+ * failure. *gone: it takes no text any more and so lets its neighbour be next to `text`. A node may
+ * stand elsewhere too (backref.c), so it is not changed. */
 static tsl__rx *trim(tsl__rx_tree *t, tsl__rx *node, bool left, bool *gone) {
   *gone = node->plain && node->least == 0;
   if (*gone)
@@ -522,8 +522,8 @@ static bool is_anchored(const tsl__rx *node) {
   }
 }
 
-/* The same with any text in front of it; in front of each branch, so that what stands before a
- * look-behind is one run with it. */
+/* The same with any text in front of it. The text stands in front of each branch, so that what
+ * stands before a look-behind is one run with it. */
 static tsl__rx *after_any_text(tsl__rx_tree *t, tsl__rx *node) {
   tsl__rx **part, *any = tsl__rx_set(t, node->offset, tsl__rx_ranges_all().at, 1);
   any = any ? tsl__rx_repeat(t, node->offset, any, 0, TSL__INF) : NULL;

@@ -85,7 +85,7 @@ tsl__rx_rests tsl__rx_lower(tsl__rx_lowering *l, const tsl__rx *node, tsl__rx_re
 
 /* ---- span.c ---------------------------------------------------------------------------------- */
 /* The pattern with a counted run unbounded, where it is the same for texts of at most *most
- * characters; itself, and TSL__INF: it has no such run. NULL on failure. `search`: it is looked for
+ * characters. Itself, and TSL__INF: it has no such run. NULL on failure. `search`: it is looked for
  * within a text. */
 tsl__rx *tsl__rx_unbound(tsl__rx_lowering *l, tsl__rx *root, bool search, uint32_t *most);
 

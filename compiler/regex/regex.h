@@ -65,7 +65,7 @@ typedef struct tsl__regex_flags {
 /* The expression of a pattern of `length` bytes of UTF-8, call-free; TSL__NONE with TSL_OK if
  * nothing matches. `flags` may be NULL (none). Fills `error` (may be NULL) on every failure: SYNTAX
  * with the offset, UNSUPPORTED with the offset, LIMIT, NO_MEMORY, or what made x stick. Cost: a
- * microsecond for a usual pattern, linear but for look-around; PCRE2 is used (some 5 ms) only for
+ * microsecond for a usual pattern, linear but for look-around. PCRE2 is used (some 5 ms) only for
  * \p and for case folding past ASCII. */
 tsl_status tsl__regex_compile(tsl__exprs *x, const char *pattern, size_t length,
                               const tsl__regex_flags *flags, tsl__expr *out, tsl_error *error);

@@ -328,7 +328,7 @@ static bool is_sure(const struct choosing *c, lit l) {
   return tsl__schema_implies(c->a->schema, goal_at(c->a, c->from->index), l);
 }
 
-/* The same with one more lit; what no item satisfies with those so far is not gone on with: ways
+/* The same with one more lit. Where no item satisfies it with those so far, the way ends here: ways
  * that end nowhere would be 2^n. */
 static void choose_with(struct choosing *c, uint32_t i, lit l) {
   struct schema *s = c->a->schema;

@@ -270,8 +270,8 @@ uint32_t tsl__maker_most_lits(const struct maker *m) {
 
 uint32_t tsl__maker_child_level(const struct maker *m) { return m->o->level + 1; }
 
-/* Nothing distinguishes extra keys: they are all but the known ones, and a frame of these is made
- * without their texts, which a style alone wants. */
+/* Nothing distinguishes extra keys: they are all but the known ones. A frame of these is made
+ * without their texts, which only a style needs. */
 bool tsl__maker_one_cell(struct maker *m) {
   struct schema *s = m->s;
   struct object *o = m->o;
@@ -339,7 +339,7 @@ static void count_names(struct maker *m, struct cell *c) {
 }
 
 /* Cells whose keys may begin with nearly any byte are followed side by side, each by a walk of its
- * own: of too many a single mask would be too much work. */
+ * own. With too many of them a single mask would be too much work. */
 static void guard_overlapping(const struct maker *m) {
   uint32_t overlapping = 0;
   const struct node *at = NULL;

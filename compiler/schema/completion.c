@@ -325,7 +325,7 @@ static void take_back(struct plan *p, uint32_t count) {
   while (p->forced_count > count) keep_away(p, p->forced[--p->forced_count], -1);
 }
 
-/* The clause that leaves least to choose, of those not done; those that are fulfilled are done, and
+/* The clause that leaves least to choose, of those not done. Fulfilled clauses are done. So are
  * those that leave one thing to do, if that is a key that stays away. */
 static uint32_t next_clause(struct plan *p, uint64_t *done) {
   uint32_t best, least, forced;
@@ -635,8 +635,8 @@ void tsl__object_goals_wanted(const struct object *o) {
 }
 
 /* Is there a way to the end, by what may be known without its length? While a schema is compiled
- * only members that must come are looked at; where more is demanded the fewest bytes decide, which
- * opens all that may be demanded of members: what is not supported is found by the compile. */
+ * only members that must come are looked at. Where more is demanded the fewest bytes decide. That
+ * opens all that may be demanded of members: so the compile finds what is not supported. */
 bool tsl__object_has_needs(struct object *o) {
   if (o->simple || o->schema->text) return o->simple && required_suffice(o, NULL, 0);
   uint64_t room[FEW_WORDS], *bits = no_members(o, room);

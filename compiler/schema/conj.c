@@ -184,8 +184,8 @@ void tsl__expand_contains_part(struct expansion *e, struct branch *b, lit l, uin
   p->max = max;
 }
 
-/* The list of schemas for the first items, and the schema for the rest, by the rules of the draft
- * (any of the three may be NULL). */
+/* The list of schemas for the first items, and the schema for the rest, by the rules of the draft.
+ * Any of the three may be NULL. */
 void tsl__expand_item_keywords(const struct node *n, const struct keyword_value **prefix,
                                const struct keyword_value **rest) {
   const struct keyword_value *items = tsl__keyword_or_null(n, KW_ITEMS);
@@ -513,7 +513,7 @@ static void found(struct expansion *e, struct branch *b) {
   }
 }
 
-/* Those met since `before` was the first come first, in the order in which they were met: so
+/* Those met since `before` was the first come first, in the order in which they were met. So
  * members come in the order of the text. */
 static const struct choice *in_order(struct expansion *e, const struct choice *met,
                                      const struct choice *before) {

@@ -213,7 +213,7 @@ uint8_t tsl__goal_types(const struct schema *s, const struct goal_entry *e);
 /* Are its strings those of a list? The goal is opened. */
 bool tsl__goal_listed(struct schema *s, const struct goal_entry *e);
 const struct gaps *tsl__schema_gaps(struct schema *s, uint32_t level);
-/* White space that may stand between two of JSON's characters, where it is not indented: any
+/* White space that may stand between two of JSON's characters, where it is not indented. It is any
  * characters up to `max`, or with `lines` what TSL_WS_PLAIN says. */
 struct space_bounds {
   uint32_t max, lines, columns;
@@ -235,20 +235,20 @@ bool tsl__schema_begins_plainly(struct schema *s, goal g, struct plain_container
 goal tsl__schema_object_begun(struct schema *s, const struct goal_entry *e,
                               const struct plain_containers *c);
 /* The goal of the objects among a goal's values once one was entered, and of the first items of its
- * arrays; GOAL_NONE: there are none, or that is not known. */
+ * arrays. GOAL_NONE: there are none, or that is not known. */
 goal tsl__schema_entered(struct schema *s, goal g);
 goal tsl__schema_first_item(struct schema *s, goal g);
 /* The rule that all grammars share for arrays of any number of strings, or numbers, of which
- * nothing else is demanded; TSL__NONE: the goal's values are others. */
+ * nothing else is demanded. TSL__NONE: the goal's values are others. */
 tsl__expr tsl__schema_shared_array(struct schema *s, goal g);
-/* The calls that a value begins with, or a member, where there are arrays alone, or objects, and it
- * is plain how they begin: with one of these frames. False: it is not. */
+/* The calls that a value, or a member, begins with. There must be arrays alone, or objects alone,
+ * and it must be plain how they begin: with one of these frames. False: it is not. */
 struct tsl__calls;
 struct cell;
 bool tsl__schema_container_calls(struct schema *s, goal g, tsl__expr begin, tsl__expr empty,
                                  tsl__expr begin_array, struct tsl__calls *out);
-/* What follows a key, up to the end of its value: a frame of its own, so that it does not matter
- * which other keys were seen. `level`: of the object. */
+/* What follows a key, up to the end of its value. It is a frame of its own, so that it does not
+ * matter which other keys were seen. `level`: of the object. */
 tsl__expr tsl__schema_member(struct schema *s, goal value, uint32_t level);
 /* A frame that allows what this one does up to its end, if it is another: cheaper to make. */
 tsl__expr tsl__schema_member_begins(struct schema *s, goal value, uint32_t level);
@@ -337,7 +337,8 @@ struct part *tsl__expand_part(struct expansion *e, struct branch *b, enum part_k
  * satisfies. */
 void tsl__expand_clause(struct expansion *e, struct branch *b, const struct atom *atoms);
 /* What node s says of objects by keywords of its own, but for enum, const and combinations,
- * negated: one of the atoms, in front of those there are. False: that is more than atoms say. */
+ * negated. That is one of the atoms, in front of those there are. False: that is more than atoms
+ * say. */
 bool tsl__expand_negated(struct expansion *e, sid s, const struct atom **atoms);
 /* l must hold too; the expansion comes to it later. `child`: which of several that stand where the
  * keyword does. */
@@ -366,8 +367,8 @@ void tsl__expand_items_part(struct expansion *e, struct branch *b, uint32_t from
                             lit l);
 void tsl__expand_contains_part(struct expansion *e, struct branch *b, lit l, uint32_t from,
                                uint32_t min, uint32_t max);
-/* The list of schemas for the first items, and the schema for the rest, by the rules of the draft
- * (any of the three may be NULL). */
+/* The list of schemas for the first items, and the schema for the rest, by the rules of the draft.
+ * Any of the three may be NULL. */
 void tsl__expand_item_keywords(const struct node *n, const struct keyword_value **prefix,
                                const struct keyword_value **rest);
 void tsl__expand_contains_bounds(const struct node *n, uint32_t *min, uint32_t *max);

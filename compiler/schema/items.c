@@ -19,7 +19,7 @@
 
 /* ---- from parts ------------------------------------------------------------------------------ */
 
-/* Where items that nothing evaluated for the tracker begin, TSL__INF if there are none; `rest`
+/* Where items that nothing evaluated for the tracker begin, TSL__INF if there are none. `rest`
  * receives their alternatives: `l` and every contains that evaluates what it matches (draft
  * 2020-12). */
 static uint32_t unevaluated_from(struct schema *s, const struct part *parts,

@@ -45,8 +45,9 @@ enum {
   CLAUSE_NOT = 256
 };
 
-/* A row's own bit, if the row belongs to a set: with all of these traits and of this type; with a
- * trait; in a group; in a vocabulary; about objects and without a trait. */
+/* A row's own bit, if the row belongs to a set. The sets: with all of these traits and of this
+ * type; with a trait; in a group; in a vocabulary. The last set is about objects and without a
+ * trait. */
 #define IF(condition, name) | ((condition) ? OF(name) : 0)
 #define PLAIN_OF(type, name, types, traits) IF((traits) & PLAIN && (types) == (type), name)
 #define STRINGS(name, text, d, s, types, v, g, traits) PLAIN_OF(T_STRING, name, types, traits)

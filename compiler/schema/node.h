@@ -174,7 +174,7 @@ struct fact { /* nodes that hold, and keys that are demanded or absent otherwise
   bool absent; /* the key is not there */
 };
 /* Call `visit` for each member of which the subschema lists the values (enum, const), and for each
- * of those that it names at all: also through references and allOf. */
+ * of those that it names at all. References and allOf are followed. */
 typedef void tsl__schema_visit(void *ctx, const tsl__json *member, sid child);
 void tsl__schema_each_listed(const struct schema *s, sid id, tsl__schema_visit *visit, void *ctx);
 /* The same of all members that an object may have. False: others may be there as well, or more than
@@ -217,10 +217,10 @@ bool tsl__schema_held(const struct schema *s, const struct fact *facts, sid id);
 bool tsl__schema_excluded(struct schema *s, uint8_t type, const struct fact *facts, sid id);
 /* Is it plain that no object satisfies `next` and all facts? */
 bool tsl__schema_clash(struct schema *s, const struct fact *facts, sid next);
-/* The atoms of a clause that the facts leave open; *sure becomes true if one certainly
- * holds. `by_name`: "some other member" of a closed object is said as one of those that it names,
- * and what a fact says of a member is compared with its negation.
- * That is more atoms, of which many clauses make the same. */
+/* The atoms of a clause that the facts leave open; *sure becomes true if one certainly holds.
+ * `by_name`: "some other member" of a closed object becomes one of those that it names. What a fact
+ * says of a member is compared with its negation. That is more atoms, of which many clauses make
+ * the same. */
 const struct atom *tsl__schema_live_atoms(struct schema *s, const struct fact *facts,
                                           const struct atom *atoms, bool by_name, bool *sure);
 
@@ -261,15 +261,16 @@ uint8_t tsl__schema_plain_together(struct schema *s, const lit *lits, uint32_t n
 /* Is it about objects alone, and about nothing but their members, some of which it names? */
 bool tsl__schema_plain_object(const struct schema *s, sid id);
 /* The subschemas that say what arrays and objects are like that satisfy one (SID_FALSE: there are
- * none), where it is plain how they begin: arrays by what all items are and how many, objects, if
- * there are any of those, with some member or, if `ends`, empty. False: that is not plain. */
+ * none), where it is plain how they begin. Arrays begin by what all items are and how many.
+ * Objects, if there are any, begin with some member or, if `ends`, empty. False: that is not
+ * plain. */
 struct plain_containers {
   sid array, object;
   bool ends, any_object; /* the latter: nothing is demanded of objects */
 };
 bool tsl__schema_plain_containers(struct schema *s, sid id, struct plain_containers *out);
-/* Does it certainly have an array or an object, and either values of other types too or no array
- * and no object of just any kind? */
+/* Does it certainly have an array or an object? And has it either values of other types too, or no
+ * array and no object of just any kind? */
 bool tsl__schema_plain_container(struct schema *s, sid id);
 
 /* ---- blame.c --------------------------------------------------------------------------------- */

@@ -186,7 +186,7 @@ static void ask(struct maker *m, uint32_t index, lit l) {
   if (!tsl__vec_push(m->s->alloc, &m->s->key_lits, a)) tsl__maker_out_of_memory(m);
 }
 
-/* m->order has the names in the order in which visit_names goes: those of all properties come
+/* m->order has the names in the order in which visit_names goes. Those of all properties come
  * first, so that a cursor of its own finds them. */
 static void ask_named(struct maker *m) {
   size_t cursor = 0;

@@ -43,9 +43,9 @@ struct cell { /* extra keys that the same constraints apply to */
 
 /* One way to fulfil a clause. */
 struct target {
-  /* ATOM_ABSENT, ATOM_KEY (key), ATOM_PATTERN (a member out of keys and cells), ATOM_MIN, ATOM_MAX
-   * (count), ATOM_NONE (of the `count` keys of the list; at most one in a clause), ATOM_HOLDS
-   * (branch number `count`) */
+  /* ATOM_ABSENT and ATOM_KEY (key), ATOM_PATTERN (a member out of keys and cells), ATOM_MIN and
+   * ATOM_MAX (count). ATOM_NONE (of the `count` keys of the list; at most one in a clause),
+   * ATOM_HOLDS (branch number `count`) */
   uint8_t kind;
   uint32_t key, count;
   const uint32_t *list;
@@ -72,9 +72,9 @@ struct object {
   uint32_t level;
   tsl__stringset set; /* the known keys */
   uint32_t n, words, cell_count, clause_count, placed_count;
-  /* words of a state's bits after those of the keys: one for each cell with a count; where clauses
-   * ask that no key of a list comes, a set of these clauses: of which some was seen; and the set of
-   * clauses that are fulfilled */
+  /* words of a state's bits after those of the keys: one for each cell with a count. Where clauses
+   * ask that no key of a list comes: a set of those clauses of whose list some key was seen. And
+   * the set of clauses that are fulfilled */
   uint32_t counted;
   uint32_t clause_words; /* of a set of clauses */
   uint32_t spoilt;       /* the index of the first set; UINT32_MAX: no clause asks so */
@@ -203,8 +203,8 @@ bool tsl__maker_evaluated(const struct maker *m, const struct tracker *tracker, 
 uint32_t tsl__maker_lits_of(struct maker *m, uint64_t mask, uint32_t index, lit *lits);
 uint32_t tsl__maker_most_lits(const struct maker *m);
 uint32_t tsl__maker_child_level(const struct maker *m);
-/* Nothing distinguishes extra keys: they are all but the known ones, and a frame of these is made
- * without their texts, which a style alone wants. */
+/* Nothing distinguishes extra keys: they are all but the known ones. A frame of these is made
+ * without their texts, which only a style needs. */
 bool tsl__maker_one_cell(struct maker *m);
 bool tsl__maker_cells(struct maker *m);
 void tsl__maker_list_name(void *ctx, const uint8_t *at, uint32_t n);
@@ -323,7 +323,7 @@ struct tsl__schema_style {
   /* an element of its own for each member and item, at every depth; `close` is followed by / key
    * `between` */
   bool nested;
-  /* nested, but a value needs no closing tag with its key: each kind of value (by its spelling:
+  /* nested, but a value needs no closing tag with its key. Each kind of value (by its spelling:
    * JSON, bare, object, array) has these texts before and behind it. `item_open` stands before an
    * item of an array; `item_separator` between items, NULL for none */
   const char *around[4][2];

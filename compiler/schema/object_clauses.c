@@ -39,8 +39,8 @@ static bool atom_holds_for(struct maker *m, const struct atom *a, uint64_t mask,
                       m, a->s)); /* and it is none of those that the atom leaves alone */
 }
 
-/* Alternatives often say the same of a member, each in its own place. It is to be one lit: then a
- * clause is seen to hold, or to be hopeless, where it is, and clauses that ask for the same are
+/* Alternatives often say the same of a member, each in its own place. It is to be one lit. Then a
+ * clause is seen to hold, or to be hopeless, where it is. And clauses that ask for the same are
  * fulfilled together instead of in 2^n ways. */
 static lit one_lit(struct maker *m, uint32_t key, lit l) {
   const struct goal_entry *e = tsl__goal_of(m->s, m->o->known[key].value);
@@ -292,8 +292,8 @@ static uint32_t first_of(uint32_t *with, uint32_t i) {
   return i;
 }
 
-/* Where clauses ask for nothing but known keys, and the number of members does not matter, groups
- * of them have nothing to do with each other. */
+/* Clauses may ask for nothing but known keys, while the number of members does not matter. Then
+ * groups of them have nothing to do with each other. */
 bool tsl__clauses_group(struct object *o) {
   /* by key: a clause that asks about it, + 1 */
   uint32_t with[TSL__SCHEMA_CLAUSES], number[TSL__SCHEMA_CLAUSES],

@@ -364,9 +364,9 @@ bool tsl__schema_plain_object(const struct schema *s, sid id) {
          tsl__keyword(n, KW_PROPERTIES)->count && s->resources.at[n->resource].draft != D3;
 }
 
-/* The node that alone says what values of the type are: *id or, below combinations in which all
- * other branches are about other types, one of theirs. False: it is not plain that there is one.
- * *id becomes SID_FALSE where there are no such values. */
+/* The node that alone says what values of the type are. It is *id or, below combinations in which
+ * all other branches are about other types, one of theirs. False: it is not plain that there is
+ * one. *id becomes SID_FALSE where there are no such values. */
 static bool find_leaf(const struct schema *s, sid *id, uint8_t type, uint32_t *left) {
   lit l = tsl__schema_simplify(s, POS(*id));
   const struct node *n = tsl__node_of(s, l >> 1);

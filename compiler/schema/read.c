@@ -576,7 +576,7 @@ static bool const_names(struct schema *s, tsl__json *list, const tsl__json *valu
   return list->items != NULL;
 }
 
-/* Spelled as a schema, so that nothing else needs to know about constants: {"type": "object",
+/* Spelled as a schema, so that nothing else needs to know about constants. It is {"type": "object",
  * "properties": {k: {"const": v} …}, "required": [k …], "additionalProperties": false}, and the
  * like for arrays. */
 sid tsl__schema_const(struct schema *s, tsl__json *value) {

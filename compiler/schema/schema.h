@@ -71,13 +71,13 @@ tsl_status tsl__schema_compile(tsl__exprs *x, const char *text, size_t length,
 const char *tsl__schema_report(void *schema);
 
 /* How an object and its members are written at the top of a schema, where that is not JSON: see
- * schema_style.c. */
+ * style.c. */
 struct tsl__schema_style;
 
-/* The same for a schema that was parsed already, as a part of a larger `text` (for the place in
- * errors; their pointers are relative to `tree`). `lent` (NULL: the tree is copied) is where memory
- * is read from, and says that the tree itself may be used: both must outlive x, and no other
- * compile may have used the tree. `style` (NULL: JSON) must outlive x; then the value is an
+/* The same for a schema that was parsed already, as a part of a larger `text`. That text is for the
+ * place in errors; their pointers are relative to `tree`. `lent` (NULL: the tree is copied) is
+ * where memory is read from, and says that the tree itself may be used. Both must outlive x, and no
+ * other compile may have used the tree. `style` (NULL: JSON) must outlive x; then the value is an
  * object's members in that style, without braces. */
 tsl_status tsl__schema_compile_tree(tsl__exprs *x, tsl__json *tree, const tsl_allocator *lent,
                                     const struct tsl__schema_style *style, const char *text,
@@ -87,9 +87,9 @@ tsl_status tsl__schema_compile_tree(tsl__exprs *x, tsl__json *tree, const tsl_al
 
 /* Make the expressions that all schemas share (any value, object, array, string, number, white
  * space) in the base layer, before it is frozen. Strings of the layer are plain or not; white space
- * is that of TSL_WS_PLAIN or TSL_WS_ANY. A compile in a layer above finds and uses them.
- * The first *common rules are those that any value may need, the others those that arrays, objects
- * and members begin with, and those of some formats and arrays. */
+ * is that of TSL_WS_PLAIN or TSL_WS_ANY. A compile in a layer above finds and uses them. The first
+ * *common rules are those that any value may need. The others are those that arrays, objects and
+ * members begin with, and those of some formats and arrays. */
 tsl_status tsl__schema_warm(tsl__exprs *base, tsl_spelling spelling, uint32_t *common);
 /* What may follow any string, name or value, the first few most often; returns how many. After
  * tsl__schema_warm. */

@@ -23,14 +23,14 @@
 #include "compiler/schema/object.h"
 #include "runtime/automaton/state.h"
 
-/* What has finitely many states is expanded ahead in the vocabulary's layer; of integers
- * (1.500e3 counts its zeros) those that a token leads to, others are made by each grammar that
- * comes there. */
+/* What has finitely many states is expanded ahead in the vocabulary's layer. Of integers (1.500e3
+ * counts its zeros) those are expanded to which a token leads. Each grammar that comes to others
+ * makes them. */
 
-/* The shared rules, in the order in which they are made: what `struct shared` calls the rule, what
- * prints name it, the fewest bytes that it spells. White space is none where the options want
- * none. Those in COMMON are walked over what anything leaves over (compiler/grammar/base_layer.c);
- * few things come before those in BEGINNINGS. */
+/* The shared rules, in the order in which they are made. A row has what `struct shared` calls the
+ * rule, what prints name it, and the fewest bytes that it spells. White space is none where the
+ * options want none. Those in COMMON are walked over what anything leaves over
+ * (compiler/grammar/base_layer.c); few things come before those in BEGINNINGS. */
 #define COMMON(RULE)                                                                    \
   RULE(VALUE, value, "value", 1)             /* any JSON value */                       \
   RULE(OBJECT, object, "object", 2)          /* any object */                           \
@@ -376,8 +376,8 @@ uint32_t tsl__schema_between(tsl__exprs *base, tsl__expr out[TSL__SCHEMA_BETWEEN
   const struct shared *h = &((const struct shared_context *)tsl__exprs_user(base))->shared;
   tsl__expr rest = tsl__expr_json_string(base, tsl__expr_text(base));
   tsl__expr comma[] = {tsl__expr_literal(base, ",", 1), h->space, h->quote};
-  /* what an object that takes further members of any value goes on with: from the end of a name on,
-   * of a quote, and of a member, which may be the last */
+  /* what an object that takes further members of any value goes on with. That is from the end of a
+   * name on, of a quote, and of a member, which may be the last */
   tsl__expr named = tsl__expr_seq(base, tsl__expr_guard(base, TSL__NEW_NAME), h->members[0].rule),
             extra = tsl__expr_seq(base, h->string_rest, named),
             next = tsl__expr_seq(base, h->more, extra);

@@ -64,7 +64,7 @@ enum { SID_TRUE = 0, SID_FALSE = 1, GOAL_ANY = 0, GOAL_NONE = 1 };
 #define NEG(s) ((lit)(s) << 1 | 1u)
 
 /* What a string must be: the texts of `text` with min to max code points, or the `count` strings of
- * `set` (then min and max say nothing, and text is the same set if it has been requested). */
+ * `set`. With a set, min and max say nothing, and text is the same set if it has been requested. */
 struct strings {
   tsl__expr text;
   uint32_t min, max;
@@ -98,8 +98,8 @@ struct array_state;
 
 /* ---- the compiler's state -------------------------------------------------------------------- */
 
-/* Kinds of values that are common enough for their members to be made once per vocabulary: these,
- * arrays of one of three types, those of the formats, scalars that may be null. */
+/* Kinds of values that are common enough for their members to be made once per vocabulary. They are
+ * these, arrays of one of three types, those of the formats, and scalars that may be null. */
 #define TSL__SHARED_KINDS 8u
 #define TSL__SHARED_LISTS 3u
 #define TSL__SHARED_NULLABLE 5u

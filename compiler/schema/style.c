@@ -499,8 +499,8 @@ static bool types_nest(struct schema *s, sid id, const struct node *n, uint32_t 
 }
 
 /* Has every value in it, however deep, plainly a spelling? Recursion: NESTS_MAX. A subschema that
- * is open already is looked at further out; one answer of false is the answer for all, so
- * nothing is looked up again after it. */
+ * is open already is looked at further out. One answer of false is the answer for all, so nothing
+ * is looked up again after it. */
 static bool nests_plainly(struct schema *s, sid id, uint32_t depth) {
   struct node *n = s->nodes.at[id];
   if (n->nests) return true;

@@ -115,7 +115,7 @@ static uint32_t count_values(struct schema *s, goal g, uint32_t limit, uint32_t 
 #define SIGNS_MAX 6u
 #define LISTS_DEPTH 8u /* schemas inside one another in which constants are looked for */
 
-/* Calls look(ctx, goal) for every kind of item: of a position, or of the rest, that satisfies some
+/* Calls look(ctx, goal) for every kind of item, of a position or of the rest. A kind satisfies some
  * of what contains asks for and nothing else of that. False: look did. */
 static bool each_kind(struct array *a, bool (*look)(void *ctx, goal kind), void *ctx) {
   lit lits[SIGNS_MAX];
@@ -345,8 +345,8 @@ static tsl__expr spell(void *ctx, const tsl__string *texts, uint32_t n) {
   return tsl__expr_alt_n(s->x, all, count);
 }
 
-/* Values are spelled by a schema of their own: with any white space, at any depth, whatever the
- * options of this one (and of others, in one grammar) are. */
+/* Values are spelled by a schema of their own. It has any white space, at any depth, whatever the
+ * options of this schema (and of others, in one grammar) are. */
 static void *open_blank(tsl__exprs *x) { return tsl__schema_blank(x); }
 
 void tsl__schema_guard(struct schema *s) {

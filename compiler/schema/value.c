@@ -434,8 +434,8 @@ static bool plain_frame(struct schema *s, const struct goal_entry *e) {
          tsl__schema_plain_container(s, e->lits[0] >> 1);
 }
 
-/* The value of a goal that says nothing but of which one type it is, which needs nobody to open it;
- * TSL__NONE: it says more, or something else. */
+/* The value of a goal that says nothing but of which one type it is. Such a goal need not be
+ * opened. TSL__NONE: it says more, or something else. */
 static tsl__expr type_alone(struct schema *s, const struct goal_entry *e) {
   const struct node *n = e->n == 1 && !(e->lits[0] & 1) ? tsl__node_of(s, e->lits[0] >> 1) : NULL;
   if (!n || !tsl__only_types(n)) return TSL__NONE;

@@ -95,9 +95,9 @@ static bool is_escape(const tsl__exprs *x, const tsl__node *n) {
 }
 
 /* Which targets of a state may wait: *out. Few bytes are ever read in the middle of fixed texts, of
- * a date, of an escape, or of a meet, of which runtime/walk/subtract.c counts on that bytes are
- * live until they are requested; escapes are rare anywhere, and non-ASCII bytes, none of which
- * leads to where it comes from. */
+ * a date, of an escape, or of a meet. runtime/walk/subtract.c relies on bytes of a meet being live
+ * until they are requested. Rare anywhere are escapes, and non-ASCII bytes, none of which leads to
+ * where it comes from. */
 static void may_wait(tsl__exprs *x, tsl__expr e, tsl__reads *r, tsl__bytes *out) {
   tsl__node n = tsl__node_at(x, e);
   /* a called frame begins as its rule */

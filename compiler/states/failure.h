@@ -22,7 +22,7 @@
 #include "compiler/expr/deriv.h"
 
 /* An expression whose derivative by any byte but *but is that of e, the rest of a JSON string
- * without calls and registers; NONE: there is no other. *but has the quote and the backslash.
+ * without calls and registers. NONE: there is no other. *but has the quote and the backslash.
  * Whether the two may end here is not known. Cost: what e reads, and an expression for each part
  * that changes. */
 tsl__expr tsl__failure_of(tsl__exprs *x, tsl__expr e, tsl__bytes *but);

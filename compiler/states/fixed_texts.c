@@ -35,7 +35,7 @@ static bool is_set(const tsl__rule *rule) {
   return rule->flags & (TSL__RULE_NAMES | TSL__RULE_OTHERS);
 }
 
-/* The node of fixed texts that e spells as the rest of a JSON string, or of those that it does not;
+/* The node of fixed texts that e spells as the rest of a JSON string, or of those that it does not.
  * `plain`: a plain one. False if it is something else. */
 static bool fixed_texts(tsl__exprs *x, tsl__expr e, tsl__node *texts, bool *others, bool *plain) {
   tsl__node n = tsl__node_at(x, e);
@@ -95,7 +95,7 @@ bool tsl__note_fixed(tsl__states *c, tsl__expr e, tsl__state_rec *r) {
   return r->fixed;
 }
 
-/* Names, and texts other than names, are spelled without expressions: a state between two of their
+/* Names, and texts other than names, are spelled without expressions. A state between two of their
  * characters has none until somebody reads a byte that the table does not have. */
 typedef struct spelled {
   tsl__listed_texts listed;

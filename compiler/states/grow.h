@@ -18,8 +18,8 @@
 /* literals that are spelled one after the other and share their copies; a power of two */
 #define TSL__COPIES 16u
 
-/* A literal's bytes, which do not move as those of the expressions do: states share it that spell
- * what is left of it, so that memory does not grow with the square of its length. */
+/* A literal's bytes, which do not move as those of the expressions do. States that spell what is
+ * left of it share it, so that memory does not grow with the square of its length. */
 typedef struct tsl__literal_copy {
   uint32_t begin, end; /* where it is among the expressions' bytes */
   const char *at;      /* NULL: there is none */
@@ -81,8 +81,8 @@ bool tsl__may_be_fixed(const tsl__exprs *x, const tsl__node *n);
 bool tsl__note_fixed(tsl__states *c, tsl__expr e, tsl__state_rec *r);
 /* The expression of a state. That of a state of names may be made anew each time. */
 tsl__expr tsl__states_expr(tsl__states *c, const tsl__state_rec *r);
-/* The state of the rest of a JSON string that spells texts [lo, hi) of a set, all of which begin
- * with the same `depth` bytes, as names, or any text but these. */
+/* The state of the rest of a JSON string that spells texts [lo, hi) of a set, as names, or any text
+ * but these. All texts of the range begin with the same `depth` bytes. */
 tsl__state tsl__spelled_state(tsl__states *c, tsl__stringset set, uint32_t lo, uint32_t hi,
                               uint32_t depth, bool others);
 

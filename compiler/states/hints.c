@@ -78,7 +78,7 @@ static bool begin_alike(const tsl__letter_set *letters, const tsl__bytes *then) 
   return letters->nonascii && then->w[3];
 }
 
-/* A loop over one class of characters at the head of e, and what follows it: either that can't
+/* A loop over one class of characters at the head of e, and what follows it. Either that can't
  * begin with a letter, or it goes on with any of them for ever. *live: bytes that may come after
  * letters. */
 static bool by_loop(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__letter_set *letters,
@@ -211,8 +211,8 @@ static bool run_on(tsl__exprs *x, tsl__expr e, run *r, unsigned depth) {
 }
 
 /* Characters of one class in groups, among which others may come, and then something else. In the
- * midst of a loop it is known of one iteration only that it is left (letters are not requested
- * where none is): then more letters may come than are counted. */
+ * midst of a loop it is known of one iteration only that it is left; letters are not requested
+ * where none is. Then more letters may come than are counted. */
 static bool by_groups(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__letter_set *letters,
                       tsl__bytes *live) {
   tsl__node n = tsl__node_at(x, e), loop = n.kind == TSL__K_SEQ ? tsl__node_at(x, n.a) : n;
@@ -231,8 +231,8 @@ static bool by_groups(tsl__exprs *x, tsl__expr e, tsl__letters *out, tsl__letter
   return out->counted || r.most > TSL__LETTERS_FEW;
 }
 
-/* The bytes by which letters that never stop may be left, at least: those of the alphabet, or if
- * they are many those that are legal after letters. */
+/* The bytes by which letters that never stop may be left, at least. They are those of the alphabet,
+ * or if these are many those that are legal after letters. */
 static void leave(tsl__exprs *x, tsl__expr e, bool json, const tsl__letter_set *letters,
                   tsl__bytes *live) {
   tsl__reached r;

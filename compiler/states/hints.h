@@ -54,8 +54,8 @@ unsigned tsl__counted_of(tsl__exprs *x, tsl__expr e, uint32_t *least, uint32_t *
 
 /* ---- hints_like.c ---------------------------------------------------------------------------- */
 
-/* Find out ahead how much may still be missing of a text: for the layers above too, which ask for
- * it where a length is limited. */
+/* Find out ahead how much may still be missing of a text. That is for the layers above too, which
+ * need it where a length is limited. */
 void tsl__need_ahead(tsl__exprs *x, tsl__expr text);
 
 /* ---- hints.c: hints_like's own --------------------------------------------------------------- */
@@ -68,7 +68,7 @@ bool tsl__spares(const tsl__exprs *x, tsl__expr e, uint8_t byte);
 #define TSL__LIKE_ENOUGH 17u /* from here on the walk tries the few longer tokens one by one */
 
 /* e without its length, if a part of it is one: texts of *min to *limit characters (*limit
- * TSL__INF: none found). `whole`: e is under JSTR, and the part counts any characters; else the
+ * TSL__INF: none found). `whole`: e is under JSTR, and the part counts any characters. Else the
  * part is up to so many characters of a class, of which only the maximum is left out. */
 tsl__expr tsl__without_length(tsl__exprs *x, tsl__expr e, bool whole, uint32_t *min,
                               uint32_t *limit);

@@ -197,8 +197,8 @@ bool tsl__letters_by_room(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, 
 
 /* ---- texts of one class ---------------------------------------------------------------------- */
 
-/* Loops over a class one after the other, each of which may be missing: without the least number of
- * the last, which may be reached later; TSL__NONE: e is no such thing. */
+/* Loops over a class one after the other, each of which may be missing. Returns them without the
+ * least number of the last, which may be reached later. TSL__NONE: e is no such thing. */
 static tsl__expr without_least(tsl__exprs *x, tsl__expr e, unsigned depth) {
   tsl__node n = tsl__node_at(x, e), loop = n.kind == TSL__K_SEQ ? tsl__node_at(x, n.a) : n;
   if (depth > DEPTH_MAX || loop.kind != TSL__K_REPEAT || loop.loop || !tsl__is_class_loop(x, &loop))
@@ -208,7 +208,7 @@ static tsl__expr without_least(tsl__exprs *x, tsl__expr e, unsigned depth) {
   return rest ? tsl__expr_seq(x, n.a, rest) : TSL__NONE;
 }
 
-/* Counts of classes beside one another: what begins a text of e is a text of such an expression, in
+/* Counts of classes beside one another. What begins a text of e is a text of such an expression, in
  * which alternatives that others imply are gone. */
 static tsl__expr beginnings(tsl__exprs *x, tsl__expr e) {
   tsl__node n = tsl__node_at(x, e);

@@ -248,8 +248,8 @@ static tsl__expr search_in(const tsl__exprs *x, tsl__expr e, tsl__expr class) {
   return TSL__NONE;
 }
 
-/* A character that no forbidden text of a meet holds, but the texts of a class: behind any text it
- * sees to that it is none of those. NULL: there is none, or nothing to be forbidden. */
+/* A character that no forbidden text of a meet holds, but the texts of a class. Behind any text it
+ * sees to it that the text is none of those. NULL: there is none, or nothing to be forbidden. */
 static const char *spared_by(tsl__exprs *x, tsl__expr e, tsl__expr class) {
   static const char *const one[] = {"\xF4\x8F\xBF\xBF", "\n", " "};
   for (size_t k = 0; k < sizeof one / sizeof *one; k++) {
@@ -274,8 +274,8 @@ static bool is_kept(const tsl__exprs *x, tsl__expr e, unsigned depth) {
   return true;
 }
 
-/* A meet of any text of a class and what is forbidden, from which on it is so whatever follows:
- * what was read is all right as it is. */
+/* A meet of any text of a class and what is forbidden. It stays so whatever follows: what was read
+ * is all right as it is. */
 static bool needs_nothing(const tsl__exprs *x, const tsl__node *n, tsl__expr class) {
   for (uint32_t i = 0; i < n->b; i++) {
     tsl__expr c = tsl__list_at(x, n->a)[i];
@@ -296,8 +296,8 @@ static tsl__expr class_of(const tsl__exprs *x, const tsl__expr *parts, uint32_t 
   return class;
 }
 
-/* A meet of parts each of which looks for something in any text of a class, wherever it stands, or
- * forbids texts without some character: whatever was read, what they look for can come one after
+/* A meet of parts, each of which looks for something in any text of a class, wherever it stands, or
+ * forbids texts without some character. Whatever was read, what they look for can come one after
  * another, and that character behind it. The class is that which the texts of one part are of, or
  * all characters. False: it is none. */
 static bool need_of_searches(tsl__exprs *x, tsl__expr e, uint32_t *need) {
@@ -409,7 +409,7 @@ static tsl__expr relax(struct relaxing *r, tsl__expr e, unsigned depth) {
   return body == n.a && max == n.c ? e : tsl__expr_repeat(x, body, n.b, max);
 }
 
-/* The same texts with few repetitions only: near the limits it says of most tokens that they are
+/* The same texts with few repetitions only. Near the limits it says of most tokens that they are
  * allowed, and it is one for all counts. */
 static void find_low(tsl__exprs *x, tsl__expr rest, bool begun, tsl__letters *out) {
   struct relaxing r = {x, begun, TSL__INF, 0, FEW, false};
@@ -419,7 +419,7 @@ static void find_low(tsl__exprs *x, tsl__expr rest, bool begun, tsl__letters *ou
   out->low_left = r.unit ? FEW : 0;
 }
 
-/* Characters of one kind, up to so many: what counts is their class, which knows its own limits,
+/* Characters of one kind, up to so many. What counts is their class, which knows its own limits,
  * but far from them all maxima are one. */
 static void far_from_most(tsl__exprs *x, tsl__expr e, bool begun, tsl__letters *out) {
   tsl__node n = tsl__node_at(x, e);
@@ -521,7 +521,7 @@ void tsl__alone_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   out->alone_dead = most;
 }
 
-/* A least length is not met by what closes a text too early; where any text could go on until it is
+/* A least length is not met by what closes a text too early. Where any text could go on until it is
  * long enough, all else is as if there were none. */
 void tsl__far_from_bounds(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   uint32_t most, need;

@@ -25,8 +25,8 @@
 /* non-ASCII characters of a class that is worth marks on the trie; of fewer each is walked */
 #define NONASCII_MIN 2048u
 
-/* Where a frame is after a byte; NONE too where it is in several places then, or a loop is
- * begun, of which nothing is known here. What calls may have a rule for its last part, which is
+/* Where a frame is after a byte. NONE too where it is in several places then, or a loop is begun,
+ * of which nothing is known here. What calls may have a rule for its last part, which is
  * unfolded. */
 static tsl__expr derive_frame(tsl__exprs *x, tsl__expr e, uint8_t byte) {
   tsl__parts parts;
@@ -198,7 +198,7 @@ static bool any_row(tsl__exprs *x, tsl__expr e, const uint8_t *lo, const uint8_t
 }
 
 /* The first code point of lo … hi (from 0x80 on) at which its UTF-8 stops being one row of byte
- * ranges: hi + 1 if it is one. */
+ * ranges. hi + 1: it is one. */
 static uint32_t row_end(uint32_t lo, uint32_t hi) {
   unsigned length = lo < 0x800 ? 2 : lo < 0x10000 ? 3 : 4;
   uint32_t last = length == 2 ? 0x7FF : length == 3 ? 0xFFFF : 0x10FFFF;

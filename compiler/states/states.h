@@ -12,9 +12,9 @@
 #include "compiler/expr/expr.h"
 #include "runtime/automaton/state.h"
 
-/* A layer of tables above another that was made so (NULL: above none), in the vocabulary's memory,
- * and the expressions that its states grow out of, which it owns. On failure nothing is left, and
- * both are NULL. Errors: NO_MEMORY. */
+/* A layer of tables above another that was made so (NULL: above none), in the vocabulary's memory.
+ * It owns the expressions out of which its states grow. On failure nothing is left, and both are
+ * NULL. Errors: NO_MEMORY. */
 tsl_status tsl__states_layer(const tsl__space *below, const tsl_vocab *vocab,
                              const tsl_limits *limits, tsl__space **space, tsl__exprs **x);
 /* The state of an expression as the start of a frame; 0 on failure (sticky). */

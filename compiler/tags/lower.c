@@ -421,7 +421,7 @@ static tsl__expr with_first(tsl__tags_lowering *l, const tsl__tag *n, tsl__expr 
   return tags_after(l, n, NULL, n->item_count, 0, n->once ? l->captures->nothing : loop_rule);
 }
 
-/* Those of the tags whose begin has a special token that reaches over the end of the trigger: the
+/* Those of the tags whose begin has a special token that reaches over the end of the trigger. The
  * token comes after free text, and the trigger is not spelled. */
 static tsl__expr over_the_trigger(tsl__tags_lowering *l, const tsl__tag *n, const uint32_t *which,
                                   uint32_t tags, uint32_t trigger, tsl__expr text, tsl__expr then) {
@@ -580,7 +580,7 @@ static tsl__expr lower_repeat(tsl__tags_lowering *l, const tsl__tag *n, stops s)
   return tsl__expr_repeat(l->x, lower(l, n->items[0], s), n->min, n->max);
 }
 
-/* Depth: TSL__TAGS_DEPTH. A node is some work even where all that is made of it is there already: a
+/* Depth: TSL__TAGS_DEPTH. A node is some work even where all that is made of it is there already. A
  * tree built in C may have it in many places. */
 static tsl__expr lower(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
   tsl__expr e = TSL__NONE;

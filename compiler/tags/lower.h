@@ -48,7 +48,7 @@ tsl__expr tsl__lower_token_set(tsl__tags_lowering *l, const tsl__tag *n, const t
 tsl__expr tsl__lower_tokens(tsl__tags_lowering *l, const tsl__tag *n, stops s);
 
 /* ---- loosen.c -------------------------------------------------------------------------------- */
-/* A schema of a tool that may be loosened gave this error: *tree becomes a copy of it without what
+/* A schema of a tool that may be loosened gave this error. *tree becomes a copy of it without what
  * is to blame, and the report gets a line. False: the error stands. *rounds counts from 0. */
 bool tsl__tags_loosen(tsl__tags_lowering *l, const tsl__tag *n, tsl__json **tree,
                       const tsl_error *error, uint32_t *rounds);

@@ -15,7 +15,7 @@
  *           markup, a call or thinking later may have been given as text. A call is given when it
  *           is whole, as its arguments may still be mended.
  * Cost      The text is kept once more, and read twice.
- * Tested by tests/programs/test_lenient.py, tests/tags/test_mending.c
+ * Tested by tests/programs/test_lenient.py, tests/tools/test_mend_json.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -200,8 +200,8 @@ static bool empty_by_itself(const tsl__exprs *x, tsl__expr e) {
   }
 }
 
-/* Where a frame ends in this state: the notes of the captured frames that begin and end there, with
- * nothing in them, if it cannot end without. */
+/* Where a frame ends in this state. Adds the notes of the captured frames that begin and end there,
+ * with nothing in them, if it cannot end without. */
 static uint32_t notes_of_empty(tsl_parser *p, tsl__state state, uint32_t count, uint32_t notes,
                                uint32_t depth) {
   const tsl__exprs *x = tsl__states_exprs(space_of(p));
@@ -231,8 +231,8 @@ static uint32_t notes_of_end(tsl_parser *p, const frame *f, uint32_t notes) {
   return f->capture ? note_add(p, notes, f->capture, false) : notes;
 }
 
-/* A byte, or a token as one step (token other than TSL_NO_TOKEN); p->text already holds what is
- * read, `notes` are made at its length: the caller sets that. */
+/* A byte, or a token as one step (token other than TSL_NO_TOKEN). p->text already holds what is
+ * read. `notes` are made at its length, which the caller sets. */
 static void step(tsl_parser *p, uint32_t at, uint32_t notes, uint8_t byte, tsl_token token) {
   const frame f = p->frames.at[at];
   const tsl__state_rec *r = tsl__state_expanded(space_of(p), f.state);

@@ -267,7 +267,7 @@ tsl__expr tsl__captures_constant(const struct tsl__captures *m, tsl__string text
  * is. */
 tsl__expr tsl__captures_without(struct tsl__captures *m, tsl__expr text, const char *close);
 /* The special token whose text reaches over byte `at` of a constant, and where that begins and
- * ends; TSL_NO_TOKEN: none that a text may have does. */
+ * ends. TSL_NO_TOKEN: none that a text may have does. */
 tsl_token tsl__tags_across(const struct tsl__tags_lowering *l, tsl__string text, uint32_t at,
                            uint32_t *from, uint32_t *to);
 /* Valid UTF-8 without any of these strings, of at most `max_chars` characters. */
@@ -298,9 +298,9 @@ tsl__expr tsl__tags_trie(struct tsl__tags_lowering *l, tsl__string *texts, tsl__
                          uint32_t n, uint32_t skip);
 
 /* ---- first.c --------------------------------------------------------------------------------- */
-/* Free text without any of the stops, or up to the first of them to end, and then[i] where that is
- * one of the first n. TSL__NONE: none of these n overlaps any other, or they are not such; or after
- * a failure. Then tsl__tags_until says it for each. */
+/* Free text without any of the stops, or up to the stop that ends first. Then then[i] follows, if
+ * that is one of the first n. TSL__NONE: none of these n overlaps any other, or they are not such;
+ * or after a failure. Then tsl__tags_until says it for each. */
 tsl__expr tsl__tags_first(struct tsl__tags_lowering *l, const tsl__cut *cut, const tsl__expr *then,
                           uint32_t n);
 
@@ -359,8 +359,8 @@ typedef struct tsl__marks tsl__marks;
 /* Belongs to x; NULL when out of memory. */
 tsl__marks *tsl__marks_new(tsl__exprs *x, const tsl_vocab *vocab);
 /* What a part becomes that is wanted back under a name (NULL: it is not), less `end` (NULL: all of
- * it), or whose tokens are counted (max_tokens; TSL__INF: they are not). TSL__NONE on failure
- * (sticky). */
+ * it). Or a part whose tokens are counted (max_tokens; TSL__INF: they are not). TSL__NONE on
+ * failure (sticky). */
 tsl__expr tsl__marks_add(tsl__marks *m, tsl__string name, tsl__string end, uint32_t max_tokens,
                          tsl__expr body);
 /* For the grammar; NULL when out of memory. */

@@ -199,8 +199,8 @@ static int by_text(const void *a, const void *b) {
   return tsl__tags_order(((const branch *)a)->text, ((const branch *)b)->text);
 }
 
-/* How many bytes from `skip` on all agree on, cut so that no special token is split: of those
- * between the first and the last, too, which may have one where these two have none. */
+/* How many bytes from `skip` on all agree on, cut so that no special token is split. That holds of
+ * those between the first and the last, too, which may have one where these two have none. */
 static uint32_t common(const tsl__tags_lowering *l, const branch *at, uint32_t n, uint32_t skip) {
   tsl__string a = at[0].text, b = at[n - 1].text;
   uint32_t whole = skip;

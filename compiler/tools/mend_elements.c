@@ -186,8 +186,8 @@ static bool in_cdata(const tsl__mend *m, const tsl__mend_style *style, uint32_t 
   return true;
 }
 
-/* The closing tag of the value at `at`: the first one with an element or the call's end behind it,
- * as a string may hold the text of the tag. If none is like that, the first one. */
+/* The closing tag of the value at `at`. It is the first one with an element or the call's end
+ * behind it, as a string may hold the text of the tag. If none is like that, the first one. */
 static uint32_t closing_of(const tsl__mend *m, const tsl__mend_style *style, uint32_t at) {
   uint32_t first = find(m, at, style->close), n = (uint32_t)strlen(style->close);
   if (style->nested || first == m->length || goes_on(m, style, first + n)) return first;

@@ -140,8 +140,8 @@ static bool check_name(tsl__tags *t, const tsl__json *tool, const tsl__json *nam
   return true;
 }
 
-/* Arguments are an object, whatever else the schema says of them: one without a "type" gets it, in
- * its place, and of several types that one is left. */
+/* Arguments are an object, whatever else the schema says of them. A schema without a "type" gets
+ * it, in its place, and of several types that one is left. */
 static bool only_objects(tsl__tags *t, tsl__tool *tool) {
   static const char words[] = "objecttype";
   tsl__json *schema = tool->parameters, *type = GET(schema, "type"), *items;
@@ -189,7 +189,7 @@ static bool is_schema(const tsl__json *o) {
   return found;
 }
 
-/* A tool without a schema takes any object: what may have been meant for its schema ("parametres",
+/* A tool without a schema takes any object. What may have been meant for its schema ("parametres",
  * or "parameters" beside "function") is an error, as nothing would hold then. */
 static bool no_other_schema(tsl__tags *t, const tsl__json *o, bool outside) {
   static const char *const others[] = {"function",      "custom",      "outputSchema",

@@ -67,8 +67,8 @@ const char *tsl__preset_wrong(const tsl__json *preset);
 /* "thinking" or "text" where free text may hold one of its markers, which would be read as text;
  * else NULL. */
 const char *tsl__preset_mixed(const tsl__json *preset, tsl__string *marker);
-/* Two texts of the preset by which different things are found, and which are the same, or one
- * begins with the other: a message that names both. */
+/* Two texts of the preset find different things, and are the same, or one begins with the other.
+ * Returns a message that names both. */
 bool tsl__preset_alike(const tsl__json *preset, char *message, size_t size);
 /* A text of a form, "" where it has none; an object of it, or NULL. `of` may be NULL for a text. */
 tsl__string tsl__form_text(const tsl__json *of, const char *key);

@@ -137,8 +137,8 @@ enum {
 };
 #define TSL__HINT_WORDS (10u + 16u)
 
-/* In a loaded grammar: the handle of a state that is listed, less this, is its number in the file;
- * that of a state grown from a description is an expression. */
+/* In a loaded grammar: the handle of a state that is listed, less this, is its number in the file.
+ * The handle of a state grown from a description is an expression. */
 #define TSL__A_LISTED 0x80000000u
 
 /* Hash of a leftover's nodes, and of a walk's key, in the file's own numbers. */
@@ -247,8 +247,8 @@ bool tsl__a_check_tokens(tsl__reader *r, const uint32_t *at, uint32_t n);
 /* The hook's `walk`. */
 bool tsl__a_find_walk(void *ctx, uint32_t state, uint32_t context, uint32_t over,
                       struct tsl__walk *out);
-/* The file lies in a folder that others use: once a block is found to be damaged it is removed from
- * there, so that it is made anew. */
+/* The file lies in a folder that others use. Once a block is found to be damaged, the file is
+ * removed from there, so that it is made anew. */
 void tsl__reader_share(tsl__reader *r, const char *path);
 /* The reader of a loaded grammar; NULL if it is another. */
 tsl__reader *tsl__reader_of(const tsl__space *space);

@@ -19,7 +19,7 @@
 #include "runtime/artifact/artifact.h"
 
 /* Slots of a hash table that are looked at for one entry. Half of them are free, and in no table of
- * a file's size are so many full in a row; what a forged one holds further on is not found, and
+ * a file's size are so many full in a row. What a forged one holds further on is not found, and
  * walked. */
 #define PROBES_MAX 256u
 

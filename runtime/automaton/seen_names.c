@@ -227,7 +227,7 @@ void tsl__seen_names_narrow(const tsl__seen_names *group, uint32_t known, uint8_
 }
 
 /* Names are in the order of their characters, and so are escapes by their digits, but for those of
- * two halves: the first name that is not below the digits read decides. */
+ * two halves. The first name that is not below the digits read decides. */
 void tsl__seen_names_narrow_open(const tsl__seen_names *group, uint32_t known, const uint8_t *open,
                                  uint32_t count, uint32_t *lo, uint32_t hi) {
   bool ordered = count > 2 && count <= 6 && (open[2] | 0x20) != 'd';

@@ -12,8 +12,8 @@
 #include "runtime/automaton/space.h"
 
 #define LOOK 1024u /* steps from one look at time and memory to the next */
-/* what part of the memory that is left the arena may take until memory is looked at again;
- * expressions and indexes grow beside it, several times as much */
+/* what part of the memory that is left the arena may take until memory is looked at again.
+ * Expressions and indexes grow beside it, several times as much */
 #define ROOM 16u
 
 void tsl__space_limits(tsl__space *s, const tsl_limits *limits) {

@@ -54,18 +54,18 @@ typedef struct tsl__hook_states {
   /* Where an expanded state goes by a byte whose target was left for later. */
   uint32_t (*derive)(void *ctx, const struct tsl__state_rec *state, uint8_t byte);
   /* For each of its ranges the first one that leads to the same place for sure, which may be that
-   * itself; false: that is not known. NULL: never. */
+   * itself. False: that is not known. NULL: never. */
   bool (*alike)(void *ctx, const struct tsl__state_rec *state, uint8_t *first);
   /* Where it goes by any character past ASCII that begins with these bytes (TSL__LEADS), all of
-   * whose bytes it reads without being left; TSL__TARGET_LATER: that depends on the character, or
+   * whose bytes it reads without being left. TSL__TARGET_LATER: that depends on the character, or
    * is not known. Fewer are left in *leads, if that is said of those only. 0 on failure, too. NULL:
    * never known. */
   uint32_t (*past_ascii)(void *ctx, const struct tsl__state_rec *state, uint64_t *leads);
   /* A state in a JSON string that goes where this one does by all bytes but *but, which has the
-   * quote and the backslash; 0: none is known, also on failure. NULL: never. */
+   * quote and the backslash. 0: none is known, also on failure. NULL: never. */
   tsl__state (*falls_to)(void *ctx, const struct tsl__state_rec *state, tsl__bytes *but);
-  /* Where a state that spells fixed texts goes on when it may become [lo, hi) of them and `depth`
-   * bytes have been read; 0 on failure. */
+  /* Where a state that spells fixed texts goes on, when it may become [lo, hi) of them, and `depth`
+   * bytes have been read. 0 on failure. */
   tsl__state (*fixed)(void *ctx, const struct tsl__state_rec *from, uint32_t lo, uint32_t hi,
                       uint32_t depth);
   /* What helps the walk in this (expanded) state: fill *hint, or return false. First its form,
@@ -81,8 +81,8 @@ typedef struct tsl__hook_states {
   /* The fewest bytes from a state, its register being `count`, to the end of its frame; saturates
    * at UINT32_MAX. */
   uint32_t (*shortest)(void *ctx, tsl__state state, uint32_t count);
-  /* Can a text of at most `room` characters, and the rest of one that is cut off, end the frame of
-   * a state without a register? False on failure, too. NULL: never known. */
+  /* Can a text end the frame of a state without a register? The text has at most `room` characters,
+   * and the rest of one that is cut off. False on failure, too. NULL: never known. */
   bool (*ends_within)(void *ctx, const struct tsl__state_rec *state, uint32_t room);
   /* A walk that was done ahead, in the space's numbers; false if there is none (or on failure,
    * sticky). NULL: no walk was. */
@@ -91,7 +91,7 @@ typedef struct tsl__hook_states {
    * cannot be said without its grammar. NULL: of none. */
   bool (*meaning)(void *ctx, tsl__state state, const uint8_t *secret, tsl__digest *out);
   /* Hand over, word by word, a description from which a state and all that follows can be grown
-   * again (`put` NULL: only ask); false: it has none, its transitions must be listed. */
+   * again (`put` NULL: only ask). False: it has none, its transitions must be listed. */
   bool (*outline)(void *ctx, tsl__state state, void *to, bool (*put)(void *to, uint32_t word));
   /* A state for listings; writes at most n bytes with NUL. */
   void (*print)(void *ctx, tsl__state state, char *out, size_t n);
@@ -102,19 +102,19 @@ typedef struct tsl__hook_names {
   /* Does a RESUME state let a name through? And where does it go on after one that it does; 0 on
    * failure. */
   bool (*allows)(void *ctx, tsl__state resume, uint32_t name);
-  /* Those of 64 names, from number 64 * `word` on, of which that is known at once, and in *allowed
+  /* Those of 64 names, from number 64 * `word` on, of which that is known at once. *allowed has
    * those of them that it lets through. NULL: of none. */
   uint64_t (*allowed)(void *ctx, tsl__state resume, uint32_t word, uint64_t *allowed);
   uint32_t (*resume)(void *ctx, tsl__state resume, uint32_t name);
-  /* The frame that is called after a name that it lets through, and in *then the state that this
-   * comes back to, if there is nothing beside; else, or if that is not known, 0. NULL: never
+  /* The frame that is called after a name that it lets through. *then is the state to which this
+   * frame comes back, if there is nothing beside. Else, or if that is not known, 0. NULL: never
    * known. */
   tsl__state (*calls)(void *ctx, tsl__state resume, uint32_t name, tsl__state *then);
   /* That frame, or another that allows the same until it has ended, and is cheaper to make; 0: none
    * is known. NULL where `calls` is. */
   tsl__state (*begins)(void *ctx, tsl__state resume, uint32_t name);
-  /* The fewest bytes that spell a name to its end from a KEYED state, or that come after it from a
-   * RESUME that lets it through; saturates at UINT32_MAX. */
+  /* The fewest bytes that spell a name to its end from a KEYED state. From a RESUME that lets it
+   * through: those that come after it. Saturates at UINT32_MAX. */
   uint32_t (*name_shortest)(void *ctx, tsl__state state, uint32_t name);
 } tsl__hook_names;
 
@@ -131,8 +131,8 @@ typedef struct tsl__hook_life {
   /* A context for another space, empty yet, whose states grow out of the same things as those of
    * this one, which outlives it. NULL when out of memory. */
   void *(*again)(void *ctx, tsl__space *fresh);
-  /* The state here that stands for the same as `state` of `from`, whose context was made by `again`
-   * from the same one, or is that one. 0 on failure (sticky). */
+  /* The state here that stands for the same as `state` of `from`. The context of `from` was made by
+   * `again` from the same one, or is that one. 0 on failure (sticky). */
   tsl__state (*carry)(void *ctx, const tsl__space *from, tsl__state state);
   /* A new space over the vocabulary's layer for spellings of values, and nothing else; NULL on
    * failure (sticky). See runtime/position/distinct_deny.c. */
@@ -176,9 +176,9 @@ typedef struct tsl__chains {
   uint32_t looked; /* at so many, known or not */
 } tsl__chains;
 
-/* How layers are made, freed and counted, and what their masks share with those of other grammars:
- * the room that knows all tables fills this in (runtime/position/layer.c), so that the rooms
- * below need not know it. */
+/* How layers are made, freed and counted, and what their masks share with those of other grammars.
+ * The room that knows all tables fills this in (runtime/position/layer.c), so that the rooms below
+ * need not know it. */
 typedef struct tsl__layer_ops {
   tsl_status (*make)(const tsl__space *parent, const tsl_vocab *vocab, const tsl_allocator *a,
                      const tsl_limits *limits, tsl__space **out);
@@ -258,7 +258,7 @@ typedef struct tsl__warm {
    * (runtime/walk/walk.c); 0: none */
   tsl__state extra;
   /* a string of so many characters at least, the last of more than any token has, whichever, with
-   * its opening quote; walked over the whole vocabulary, and over what white space leaves */
+   * its opening quote. Walked over the whole vocabulary, and over what white space leaves */
   tsl__state quoted[TSL__QUOTED];
   tsl__frozen *frozen;             /* its walks, once there will be no more (runtime/walk/walk.c) */
   tsl__frozen *frozen_unions;      /* the same of its unions (runtime/masks/union_memo.c) */
@@ -323,7 +323,7 @@ void tsl__space_go_on(tsl__space *space);
 TSL__COLD tsl_status tsl__space_fail(tsl__space *space, tsl_status status, const char *why);
 TSL__COLD bool tsl__space_no_memory(tsl__space *space); /* fails, and is false */
 /* Every 1024 steps of a piece of work, and at its first one where the tables have grown by some of
- * what was left: false when the budget or the time is spent, memory is full or the caller cancelled
+ * what was left. False when the budget or the time is spent, memory is full or the caller cancelled
  * (sticky). */
 bool tsl__space_look(tsl__space *space);
 /* Steps in all. */

@@ -104,8 +104,8 @@ typedef struct tsl__hint {
   /* A JSON string without bounds of its length. What leaves it open leaves this state's string
    * open, as far as `like_limit` and `like_dead` say; what closes it need not. 0: no such hint. */
   tsl__state open;
-  /* Where nothing follows the frame: over tries of at most `alone_limit` characters all that begins
-   * a text of this state begins one of `alone`, and the other way round; a token of more than
+  /* For frames that nothing follows, and tries of at most `alone_limit` characters. All that begins
+   * a text of this state begins one of `alone`, and the other way round. A token of more than
    * `alone_dead` dies. 0: no such hint. */
   tsl__state alone;
   uint32_t alone_limit, alone_dead;
@@ -300,8 +300,8 @@ static inline tsl__state tsl__target_resolve(const tsl__space *s, tsl__target t,
   return state;
 }
 
-/* Of two frames with the same below them, does the first take all that the other takes, as it
- * differs in the register of its loop alone, or in how much may be read before the loop goes on?
+/* Of two frames with the same below them, does the first take all that the other takes? It may
+ * differ in the register of its loop alone, or in how much may be read before the loop goes on.
  * Once the minimum is reached, fewer iterations behind leave more to come; without a maximum, more
  * behind leave fewer that must come. */
 static inline bool tsl__loop_takes(const tsl__space *s, tsl__state a, uint32_t a_count,

@@ -233,7 +233,7 @@ static void sort_by_radix(uint32_t *at, size_t n) {
 #define INSERTED_MAX 12u  /* up to so many are inserted, runs or not */
 #define INSERTED_LAST 44u /* and so many in the end: fewer than the digits that are counted else */
 
-/* The numbers by the highest eight of the bits in which they differ, in place: each is put where
+/* The numbers by the highest eight of the bits in which they differ, in place. Each is put where
  * its digit has its place, until what lies there has it. *end: of each digit, where its numbers
  * end. False: they are all the same. */
 static bool part(uint32_t *at, size_t n, size_t end[256]) {
@@ -412,7 +412,8 @@ int tsl__shown(const char *text, size_t length, int most) {
 }
 
 /* The length is in the first byte. Refused are first bytes that would make overlong forms (C0, C1)
- * or pass U+10FFFF (F5 and up), then surrogates and overlong forms of three and four bytes. */
+ * or pass U+10FFFF (F5 and up). Refused are then surrogates, and overlong forms of three and four
+ * bytes. */
 unsigned tsl__utf8_decode(const uint8_t *t, size_t length, uint32_t *cp) {
   if (length == 0) return 0;
   if (t[0] < 0x80) return *cp = t[0], 1;

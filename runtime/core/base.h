@@ -356,8 +356,8 @@ static inline uint64_t tsl__deadline(uint64_t span) {
   return span > UINT64_MAX - now ? UINT64_MAX : now + span;
 }
 
-/* What ends a call early. A call makes one when it begins, and hands it to all that it calls, so
- * that there is one point in time for the whole of it. */
+/* What ends a call early. A call makes one when it begins, and hands it to all that it calls. So
+ * there is one point in time for the whole call. */
 typedef struct tsl__until {
   const int *cancel; /* may be NULL */
   uint64_t deadline; /* 0: never */

@@ -89,7 +89,8 @@ void *tsl__pool_add(tsl__pool *p, const tsl_allocator *a);
 void tsl__pool_free(tsl__pool *p, const tsl_allocator *a);
 
 /* Its slots follow: 32 bits each, number + 1 in the lower TSL__INDEX_NUMBER of them and the tag
- * above; in one with `slots_64`, 64, number + 1 in the lower half and the tag in the upper one. */
+ * above. With `slots_64` a slot has 64 bits, number + 1 in the lower half and the tag in the upper
+ * one. */
 typedef struct tsl__index_table {
   struct tsl__index_table *older;
   uint32_t count; /* of slots: a power of two */

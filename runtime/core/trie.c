@@ -149,7 +149,7 @@ static uint32_t shared_prefix(const builder *b, uint32_t i, uint32_t j) {
   return k;
 }
 
-/* Sorted tokens share most with their neighbours: ab, abc, abd makes 2 nodes for the first, one
+/* Sorted tokens share most with their neighbours. ab, abc, abd makes 2 nodes for the first, one
  * more for each of the others, and the root, 5 in all. */
 static uint64_t count_nodes(const builder *b) {
   uint64_t n = 1;
@@ -238,7 +238,7 @@ static uint16_t height_of(const tsl__trie *trie, const tsl__trie_node *node) {
 }
 
 /* The bytes below a node at `depth`, from what its children know, or from the tokens of those that
- * do not. A token is looked at in one node only, the lowest that is known, so all sets together
+ * do not. A token is looked at in one node only, the lowest that is known. So all sets together
  * cost no more than the tokens are long. */
 static tsl__bytes gather(const tsl__trie *trie, const tsl__trie_node *node, uint32_t depth,
                          const uint8_t *bytes, const uint32_t *offsets) {

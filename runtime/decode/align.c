@@ -123,9 +123,9 @@ static bool all_impossible(const float *logits, size_t width) {
 }
 
 /* The weights of the tokens after a prefix, and their sum. `node` may be unknown (no_node): then
- * nothing is known below it. *total is DEAD_END where nothing that is allowed has a probability,
- * or nothing is allowed though the text is not complete (a fault of budgets that turnstile.h
- * names). */
+ * nothing is known below it. *total is DEAD_END where nothing that is allowed has a probability. It
+ * is so, too, where nothing is allowed though the text is not complete (a fault of budgets that
+ * turnstile.h names). */
 #define DEAD_END (-1.0)
 #define NO_NODE UINT32_MAX
 static tsl_status weigh(tsl_align *a, const tsl_matcher *m, const tsl_token *tokens, size_t count,

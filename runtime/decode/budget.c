@@ -61,7 +61,7 @@ void tsl_budget_free(tsl_budget *b) {
 
 /* ---- whose matcher --------------------------------------------------------------------------- */
 
-/* A matcher as the budget asks about it: plans are numbers of positions in the tables of one
+/* A matcher as the budget asks about it. Plans are numbers of positions in the tables of one
  * generation (runtime/matcher/generation.h), and a matcher may have moved on to newer ones. Then
  * its position, and the one before, are carried back to where the plans are. Between editions
  * (runtime/matcher/edition.h) nothing is carried: the plans are made anew. A matcher whose edition
@@ -150,8 +150,8 @@ static bool way_so_far(tsl_budget *b, const tsl_matcher *m, uint64_t left, tsl__
 }
 
 /* Plans fill tables, and those which they have filled are left, as by matchers. Then they are made
- * anew in the newest ones. In the middle of a text the way that is known is kept: it is what the
- * invariant stands on, and another search may find a longer one. */
+ * anew in the newest ones. In the middle of a text the way that is known is kept. The invariant
+ * depends on it, and another search may find a longer one. */
 static tsl_status renew(tsl_budget *b, const tsl_matcher *m, uint64_t left) {
   tsl_grammar *newest = tsl__grammar_now(b->planner.grammar);
   tsl__token_list way = {0};
@@ -320,9 +320,10 @@ static void inherit(tsl_budget *b, const tsl_matcher *m, uint64_t left) {
   tsl__planner_landings(&b->planner, from, inherit_landing, &i);
 }
 
-/* Landings forget names and items (plan.h), and a plan may then repeat one: where they are
- * remembered, the position's own plan is followed too, with `hard` those of the landings that led
- * here, and then having searched over tokens. The token that it begins with, if it fits. */
+/* Landings forget names and items (plan.h), and a plan may then repeat one. Where they are
+ * remembered, the position's own plan is followed too. With `hard` those of the landings that led
+ * here are followed, and then one that was searched over tokens. The token that it begins with, if
+ * it fits. */
 static tsl_token own_way(tsl_budget *b, const tsl_matcher *m, uint64_t left, bool hard) {
   bool proven;
   if (!m->space->positions.watches) return TSL_NO_TOKEN;
@@ -375,7 +376,7 @@ static bool fits(restriction *r, tsl__stack to) {
   return fits;
 }
 
-/* Names that the plan of a landing has later on, which a token may have spelled: then what it leads
+/* Names that the plan of a landing has later on, which a token may have spelled. Then what it leads
  * to is looked up itself (plan.h). */
 static tsl__later_names later_names(restriction *r, tsl__stack to) {
   tsl__planner *p = &r->budget->planner;

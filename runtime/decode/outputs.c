@@ -57,7 +57,7 @@ static bool may_stand(const listing *l, size_t length, const uint8_t *bytes, siz
 }
 
 /* Read the text's last byte. Does it end an escape where the character itself may stand, or one of
- * \uXXXX where a short one may, or small digits instead of large ones? */
+ * \uXXXX where a short one may? Or does it have small digits instead of large ones? */
 static bool needless(const listing *l, place *p) {
   uint8_t byte = l->text.at[l->text.n - 1], raw[4], small[12] = {'\\'};
   size_t length = p->open_count + 1u,

@@ -166,7 +166,7 @@ static bool asks_for(tsl__space *space, tsl__stack plain, uint8_t byte) {
   return to && tsl__stack_shortest(space, to) < tsl__stack_shortest(space, plain);
 }
 
-/* White space that nothing asks for leads nowhere, in many ways; so does, but with `exponents`, the
+/* White space that nothing asks for leads nowhere, in many ways. So does, but with `exponents`, the
  * exponent of a number that must be new: there are other spellings. */
 static void drop_spellings(tsl__space *space, tsl__stack at, bool exponents, tsl__bytes *next) {
   const tsl__with_distinct own = *tsl__with_distinct_at(space, at);
@@ -182,8 +182,8 @@ static void drop_spellings(tsl__space *space, tsl__stack at, bool exponents, tsl
 
 #define RISES_MAX 64u /* of one plan: a few for each array that is open */
 
-/* A byte after which fewer are missing. Where some items must be repeated the bound does not know
- * that one which is about to begin cannot be one of the earlier ones and cheap at once. It does
+/* A byte after which fewer are missing. Some items may have to be repeated. The bound does not know
+ * that an item which is about to begin cannot be one of the earlier ones and cheap at once. It does
  * when that one has begun: where no byte leaves fewer, one that leaves the least is chosen, more or
  * not. */
 static bool descend(tsl__planner *p, tsl__stack at, hop *out) {
@@ -237,8 +237,8 @@ static bool trace(search *s, uint32_t n, hops *way) {
   return true;
 }
 
-/* Is the way to a place one to keep: to an end, to a position whose way is known, or, for `ahead`,
- * to one from which fewer bytes are missing than where the search began? */
+/* Is the way to a place one to keep? It leads to an end or to a position whose way is known. Or,
+ * for `ahead`, to one from which fewer bytes are missing than where the search began. */
 static bool arrives(search *s, uint32_t n, bool ahead) {
   const tsl__plan *plan = tsl__plan_find(s->p, s->places.at[n].at);
   return is_end(s->p, s->places.at[n].at) || (plan && plan->bytes != TSL__PLAN_NONE) ||
@@ -285,8 +285,8 @@ static bool search_way(tsl__planner *p, tsl__stack from, bool ahead, bool expone
   return found;
 }
 
-/* The shortest way if it is soon found. Else one that goes ahead, to be followed from there: where
- * items must differ, the bound knows nothing of it, and to go back to what was written before would
+/* The shortest way if it is soon found. Else one that goes ahead, to be followed from there. Where
+ * items must differ, the bound knows nothing of that. To go back to what was written before would
  * be to try all that might have been. Nothing that is written is a dead end. */
 static bool search_bytes(tsl__planner *p, tsl__stack from, hops *way) {
   uint64_t near = p->near, some = NEAR_MAX, far = TSL__PLAN_POSITIONS;
@@ -507,8 +507,8 @@ void tsl__planner_note(tsl__planner *p, tsl__stack at, const tsl_token *tokens, 
   tsl__vec_free(&p->alloc, &way);
 }
 
-/* Where tokens can be accepted by their names, a token may lead to more than its spelling does:
- * such a position has at least the ways of the one in the plan. */
+/* Where tokens can be accepted by their names, a token may lead to more than its spelling does.
+ * Such a position has at least the ways of the one in the plan. */
 static void follow_names(tsl__planner *p, tsl__plan *plan) {
   if (!tsl__plan_space(p)->names_tokens) return;
   while (tsl__plan_fine(p) && tsl__plan_leads(plan)) {

@@ -63,7 +63,7 @@ void tsl__mask_meet(uint32_t *to, const uint32_t *a, const uint32_t *b, size_t w
 void tsl__mask_andnot(uint32_t *to, const uint32_t *from, size_t words); /* to &= ~from */
 
 /* Is a copy faster from its end on? A load waits for stores under way that lie as far into their
- * page as itself, so where the copy lies a little further into its page than the source, each load
+ * page as itself. The copy may lie a little further into its page than the source. Then each load
  * would wait for what was just written (measured on Zen 4: 260 ns a mask, else 150). The second
  * stretch is its cache's, for whatever reason: 200 ns. */
 static inline bool tsl__logits_backward(const void *to, const void *from) {
@@ -117,7 +117,7 @@ struct tsl__trie_block;
 
 /* The kernels of one instruction set. None allocates, fails, or needs aligned data. "In the mask"
  * below means: and less than n. For the sums no element in the mask is +inf, nor so far above the
- * anchor that its weight is none (2 to the 127th); NaN and -inf weigh nothing. `anchor` is finite,
+ * anchor that its weight is none (2 to the 127th). NaN and -inf weigh nothing. `anchor` is finite,
  * 0 <= scale <= FLT_MAX. */
 typedef struct tsl__logits_kernels {
   const char *name;
@@ -146,7 +146,7 @@ typedef struct tsl__logits_kernels {
   /* Sum of tsl__logits_weight over the elements in the mask. */
   double (*sum)(const float *x, const uint32_t *mask, size_t n, float anchor, float scale);
   /* peak and sum in one look. The anchor is `near`, a guess (NaN: none), unless the top is not near
-   * it (tsl__logits_is_near): then it is the top, which costs a second look. The mass is 0 where
+   * it (tsl__logits_is_near). Then it is the top, which costs a second look. The mass is 0 where
    * the top is not finite. */
   tsl__logits_survey (*survey)(const float *x, const uint32_t *mask, size_t n, float near,
                                float scale);

@@ -168,7 +168,7 @@ TARGET static inline v16 v_keep(m16 m, v16 v) { return _mm512_maskz_mov_ps(m, v)
 TARGET static inline v16 v_or_low(m16 m, v16 v) {
   return _mm512_mask_mov_ps(_mm512_set1_ps(-INFINITY), m, v);
 }
-/* The exponent n stands in the low bits of `shifted`; moved up by 23 bits it is added to that of p,
+/* The exponent n stands in the low bits of `shifted`. Moved up by 23 bits it is added to that of p,
  * in lanes that are kept. */
 TARGET static inline v16 v_power(m16 keep, v16 p, v16 shifted) {
   __m512i exponent = _mm512_slli_epi32(_mm512_castps_si512(shifted), 23);

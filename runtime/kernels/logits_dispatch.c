@@ -21,7 +21,7 @@ static void copy_at_first(uint32_t *to, const uint32_t *from, size_t words) {
   tsl__logits()->copy_words(to, from, words);
 }
 
-/* The kernel that copies, once more: a mask that is copied where the caches are empty need not wait
+/* The kernel that copies, once more. A mask that is copied where the caches are empty need not wait
  * for the table of kernels as well. */
 _Atomic(tsl__copy_words) tsl__logits_copy = copy_at_first;
 
@@ -32,7 +32,7 @@ static const tsl__logits_kernels *choose(const tsl__logits_kernels *k) {
 }
 
 #if TSL__LOGITS_X86
-/* Bits of CPUID, as Intel's manual numbers them (volume 2, CPUID), and of the register XCR0, which
+/* Bits of CPUID, as Intel's manual numbers them (volume 2, CPUID), and of the register XCR0. XCR0
  * says what the system keeps when it switches between threads. The compiler's own question,
  * __builtin_cpu_supports, is answered by its run-time library, and that of zig always says no. */
 enum {

@@ -78,8 +78,8 @@ static bool meet_parents(checker *c, tsl__trie_block *b, uint32_t from, uint32_t
   return true;
 }
 
-/* What can be said of a node without its parent: the children of the nodes follow one another and
- * come later; only what lies below a node may divide it from its own tokens. */
+/* What can be said of a node without its parent. The children of the nodes follow one another and
+ * come later. Only what lies below a node may divide it from its own tokens. */
 static inline uint32_t alone(const tsl__trie *t, const tsl__trie_node *n, uint32_t place) {
   return (uint32_t)(n->first_child <= place) | (uint32_t)(n->first_child > t->node_count) |
          (uint32_t)(n->begin > n->own_end) |

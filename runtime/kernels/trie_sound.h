@@ -35,8 +35,8 @@ typedef struct tsl__trie_block {
  * of logits.h. */
 bool tsl__trie_block_agrees(const tsl__trie *trie, const tsl__trie_block *block, uint32_t from,
                             uint32_t count);
-/* The same in plain C for nodes[from + begin … from + end): what a vector kernel leaves over at the
- * end of a block, or all of it. */
+/* The same in plain C for nodes[from + begin … from + end). That is what a vector kernel leaves
+ * over at the end of a block, or all of it. */
 bool tsl__trie_block_agrees_from(const tsl__trie *trie, const tsl__trie_block *block, uint32_t from,
                                  uint32_t begin, uint32_t end);
 bool tsl__trie_block_agrees_avx2(const tsl__trie *trie, const tsl__trie_block *block, uint32_t from,

@@ -310,8 +310,8 @@ TSL__EACH_TOKEN void tsl__mask_write(const tsl__space *space, const tsl__mask_re
 #define MARKS 4096u    /* words: vocabularies of up to 262,144 tokens */
 #define MARKED_MIN 32u /* tokens from which marking is faster than comparing */
 
-/* Sort and drop doubles: by merging; else by marking tokens in a bitset, and its words in another,
- * which sorting by comparison does in n log n. */
+/* Sort and drop doubles by merging. Else mark tokens in a bitset, and its words in another, where
+ * sorting by comparison takes n log n. */
 static size_t sort_tokens(const tsl__space *space, tsl_token *at, size_t n) {
   size_t merged = n < MARKED_MIN ? tsl__sort_unique(at, n) : tsl__sort_runs(at, n);
   if (merged != TSL__NOT_RUNS) return merged;
@@ -521,7 +521,7 @@ static bool is_made_good(const tsl__space *space, const tsl__gather *g, uint32_t
 }
 
 /* Has none of the others a base? What that mask lacks of its own is then in their lists or nowhere,
- * and these come last: so it is with a text of a limited length, beside what follows it. */
+ * and these come last. So it is with a text of a limited length, beside what follows it. */
 static bool has_bases_alone(const tsl__space *space, const tsl__gather *g, uint32_t number) {
   for (uint32_t i = 0; i < g->mask_count; i++)
     if (i != number && tsl__mask_at(space, g->masks[i])->base_count) return false;
@@ -579,7 +579,7 @@ static void unite_common(tsl__space *space, tsl__mask_rec *r) {
 }
 
 /* The bases gathered but for what they lack, the masks' lists and the tokens beside them, `n` in
- * all, as one mask; 0 on failure (sticky). */
+ * all, as one mask. 0 on failure (sticky). */
 static tsl__mask add_joined(tsl__space *space, tsl__gather *g, tsl__patches minus, size_t n) {
   uint16_t at[JOINED_ROOM], *end = at;
   for (uint32_t passed = 0; passed < minus.n;

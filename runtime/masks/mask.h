@@ -75,9 +75,9 @@ typedef struct tsl__union {
   tsl__mask all;
 } tsl__union;
 
-/* A mask being gathered. As long as masks and tokens alone are, and the masks few, their numbers
- * are: their union may be known, and so may that with the tokens which they lack, of which there
- * are few. Else lists, which may hold doubles until it is made. */
+/* A mask being gathered. As long as there are masks and tokens alone, and the masks are few, their
+ * numbers are kept. Their union may be known. So may the union with the tokens that they lack, of
+ * which there are few. Else lists, which may hold doubles until it is made. */
 typedef struct tsl__gather {
   TSL__VEC(uint32_t) bases;
   TSL__VEC(tsl_token) minus, plus;
@@ -136,8 +136,9 @@ uint32_t *tsl__bitset_new(tsl__space *space, uint32_t *number);
 /* Room for a bitset that has no number yet; its words are not set, and the caller writes them all.
  * NULL when out of memory (sticky). */
 uint32_t *tsl__bits_room(tsl__space *space);
-/* The number of a bitset with these words, which lie in such room: one that is there already, and
- * the room is used again, or a new one. 0 when out of memory (sticky). Cost: a hash, some 1 µs. */
+/* The number of a bitset with these words, which lie in such room. It is one that is there already,
+ * and the room is used again; or it is a new one. 0 when out of memory (sticky). Cost: a hash, some
+ * 1 µs. */
 uint32_t tsl__bitset_settle(tsl__space *space, uint32_t *bits);
 /* Gather what stands in such room, which is given up: few tokens are listed. */
 bool tsl__gather_room(tsl__space *space, tsl__gather *g, uint32_t *bits);

@@ -29,13 +29,14 @@ typedef struct tsl__tables {
   uint64_t born;      /* bytes of the space when texts began to fill it */
   uint64_t compiled;  /* of the first: bytes of the expressions then */
   /* of the first ones, under the lock: where matchers begin, which is referenced if it is not they
-   * themselves; the others, newest first; how many there were; and bytes that texts may fill */
+   * themselves. Then the others, newest first; how many there were; and bytes that texts may
+   * fill */
   struct tsl__tables *newest, *others;
   uint32_t begun;
   uint64_t share;
   struct tsl__tables *older, *newer; /* in the list of others */
-  /* of the first ones (edition.h): no matcher begins over these expressions any more; they can be
-   * compiled again; and their number when they are looked at next */
+  /* of the first ones (edition.h): no matcher begins over these expressions any more. They can be
+   * compiled again. And their number when they are looked at next */
   atomic_bool crowded;
   atomic_bool deserted; /* those under way move to another edition */
   bool renewable;

@@ -101,7 +101,7 @@ static uint32_t *widened(const tsl_matcher *m, const uint32_t *ring, uint32_t ca
 }
 
 /* The text is never shorter than the history. It has no more room, but where the history has all
- * that it may have: so while there is room for the text there is room for a position. */
+ * that it may have. So while there is room for the text there is room for a position. */
 static inline bool has_room(const tsl_matcher *m) { return m->text_n < m->text_cap; }
 
 #define HISTORY_FIRST TSL__TEXT_FIRST /* positions that there is room for at first */
@@ -315,8 +315,8 @@ static TSL__EACH_TOKEN TSL__SELDOM tsl_status accept_kept(tsl_matcher *m, tsl_to
   return TSL_OK;
 }
 
-/* The first token that was requested here is known to end nothing, and where it leads is noted with
- * the position: no more than that is looked at. */
+/* The first token that was requested here is known to end nothing, and the position notes where it
+ * leads. No more than that is looked at. */
 TSL__EACH_TOKEN tsl_status tsl_matcher_accept(tsl_matcher *m, tsl_token token) {
   /* fetched while the token is looked up: they say where the next record is */
   TSL__PREFETCH(&m->space->stacks.pool);
@@ -412,7 +412,7 @@ tsl_status tsl_matcher_validate(tsl_matcher *m, const tsl_token *tokens, size_t 
 bool tsl_matcher_is_complete(const tsl_matcher *m) { return m->record->complete; }
 bool tsl_matcher_is_terminated(const tsl_matcher *m) { return m->terminated; }
 
-/* A way along forced bytes. Where one token alone may be accepted by its name as well, what it
+/* A way along forced bytes. One token alone may be accepted by its name as well. Then what it
  * spells must be what comes, and must lead to where the token does. */
 typedef struct forced_way {
   tsl__space *space;

@@ -35,8 +35,8 @@ typedef struct tsl__quota {
 bool tsl__quota_explore(tsl__space *space, tsl__quota *quota);
 
 /* A token that begins with the byte `first` led from a position with `*count` tokens of its quota
- * behind it to *to: count it, and remove the quota's frame if that was the last one. Takes the
- * lock where it must. */
+ * behind it to *to. Count it, and remove the quota's frame if that was the last one. Takes the lock
+ * where it must. */
 tsl_status tsl__quota_step(tsl_grammar *g, tsl__stack from, uint8_t first, tsl__stack *to,
                            uint32_t *count);
 /* Is a character to be finished here, and nothing else? */

@@ -95,7 +95,7 @@ static inline const tsl__boundary *tsl__boundary_known(const tsl__space *space) 
 }
 /* Does a token spell the beginning of one item at most after its first comma between values? */
 bool tsl__begins_one(const uint8_t *at, const uint8_t *end, bool in_string);
-/* What a token does to the structure of the text, its content left out: 0 where a number or a
+/* What a token does to the structure of the text, its content left out. 0 where a number or a
  * literal comes after that, or there is too much. *rest: the text of a string that it begins and
  * does not end. */
 uint64_t tsl__outline(const uint8_t *at, const uint8_t *end, bool in_string, const uint8_t **rest);

@@ -143,12 +143,12 @@ bool tsl__distinct_next(tsl__space *space, tsl__stack at, tsl__bytes *out);
 /* The position `plain` with the distinct record of `at`. */
 tsl__stack tsl__distinct_of(tsl__space *space, tsl__stack plain, tsl__stack at);
 
-/* A position from which a text can go on in the same ways, and which many share: a name under way
+/* A position from which a text can go on in the same ways, and which many share. A name under way
  * that is nobody's beginning is forgotten. What comes after may then repeat it. */
 tsl__stack tsl__distinct_blank(tsl__space *space, tsl__stack at);
 
 /* The position after a byte, 0 if it is rejected. What is spelled of items under way is forgotten,
- * where it is known that none of them becomes one that was used before; the position that knows of
+ * where it is known that none of them becomes one that was used before. The position that knows of
  * it is not made. What comes after may then repeat them. *forgot: there was something. */
 tsl__stack tsl__distinct_byte_forget(tsl__space *space, tsl__stack from, uint8_t byte,
                                      bool *forgot);
@@ -160,7 +160,7 @@ tsl__stack tsl__distinct_deny(tsl__space *space, const tsl__spelled *texts, uint
 /* The bytes that may come next there; false on failure (sticky). */
 bool tsl__distinct_deny_next(tsl__space *space, tsl__stack deny, tsl__bytes *out);
 /* After the item under way of the array at that depth, as far as it is spelled, and no further than
- * its end: 0: it differs from all of them. */
+ * its end. 0: it differs from all of them. */
 tsl__stack tsl__distinct_deny_item(tsl__space *space, tsl__stack deny, tsl__stack at,
                                    uint32_t depth);
 /* And after more of its bytes, and what may come behind it: is one of them spelled there, or may be

@@ -180,9 +180,9 @@ typedef struct trials {
   uint32_t led_count;
 } trials;
 
-/* A number for the token's bytes without the white space between values, which means nothing: but
- * for one where it ends a number or a literal, and a line break, as in indented text an array ends
- * with one. 0: a long token. */
+/* A number for the token's bytes without the white space between values, which means nothing.
+ * Exceptions are one where it ends a number or a literal, and a line break, as in indented text an
+ * array ends with one. 0: a long token. */
 static uint64_t without_space(const trials *t, const uint8_t *at, const uint8_t *end) {
   uint8_t kept[32], n = 0;
   bool in_string = t->distinct->in_string, escaped = t->distinct->escaped, bare = t->begun;
@@ -226,8 +226,8 @@ static bool leads_dropping(tsl__space *space, trials *t, tsl_token token, bool *
 }
 
 /* Where the run is after a token: does that it leads somewhere not depend on the text read before?
- * It goes on within the item, which was known to repeat nothing, or in a string of which there are
- * any number, or in an item of which there are. */
+ * It goes on within the item, which was known to repeat nothing. Or it goes on in a string, or in
+ * an item, of which there are any number. */
 static bool settled(tsl__space *space, const trials *t) {
   return (t->run->open == t->distinct->open && !t->run->denies.n) ||
          tsl__run_strings_on(space, t->run) || tsl__run_unbounded(space, t->run);
@@ -271,8 +271,8 @@ static bool is_fine(const trials *t, uint64_t made, const uint8_t *rest, const u
   return false;
 }
 
-/* Is there one comma in all, and no more than the beginning of a value after it, whether the token
- * begins in a string or not? What it ends is then compared with nothing in it. */
+/* Is there one comma in all, and no more than the beginning of a value after it? That must hold
+ * whether the token begins in a string or not. What it ends is then compared with nothing in it. */
 static bool one_comma(const uint8_t *at, const uint8_t *end) {
   const uint8_t *comma = memchr(at, ',', (size_t)(end - at));
   return comma && !memchr(comma + 1, ',', (size_t)(end - comma - 1)) &&
@@ -297,8 +297,8 @@ static bool used_empty(const tsl__space *space, uint32_t used) {
   return false;
 }
 
-/* Does a token end the string that is an array's item, and is the empty one, which is new, all that
- * it then spells but perhaps a quote, and may any number of values come after that? */
+/* Does a token end the string that is an array's item? Is the empty one, which is new, all that it
+ * then spells but perhaps a quote? And may any number of values come after that? */
 static bool passes_empty(tsl__space *space, trials *t, tsl_token token) {
   static const char begin[] = "\",\"\",";
   const tsl_vocab *v = space->vocab;
@@ -350,8 +350,8 @@ static void take_out(tsl__space *space, trials *t, tsl_token token) {
   if (!tsl__vec_push(&space->alloc, t->gone, token)) tsl__space_no_memory(space);
 }
 
-/* Those that a deny takes, long ones first: a text that ends well after one is such a text after
- * all that it begins with, so where one leads somewhere they do. Those with white space come last,
+/* Those that a deny takes, long ones first. A text that ends well after one is such a text after
+ * all that it begins with. So where one leads somewhere they do. Those with white space come last,
  * which mostly differ from others in that alone, and the short ones first: any will do. */
 #define LISTED_LENGTH 511u /* longer ones are as long: the order is of no importance */
 #define LISTED_TOKEN (TSL_MAX_VOCAB - 1)
@@ -545,8 +545,8 @@ static void try_boundary(tsl__space *space, trials *t, const tsl__passings *list
   }
 }
 
-/* Where items must be repeated before their array may end, a token may end one that is new, and the
- * array with it, or lead to nothing but its end. */
+/* Items may have to be repeated before their array may end. A token may end one that is new, and
+ * the array with it, or lead to nothing but its end. */
 static void try_ends(tsl__space *space, trials *t) {
   const tsl__boundary *c = tsl__boundary_known(space);
   const tsl__tokens *list = t->distinct->in_string ? &c->ends_quoted : &c->ends;
@@ -560,8 +560,8 @@ static void try_ends(tsl__space *space, trials *t) {
   }
 }
 
-/* Can texts of raw ASCII characters go on in any way, or in any but to what a few names are, in
- * this frame, or one that it calls, or that those call? */
+/* Can texts of raw ASCII characters go on in any way, or in any but to what a few names are? That
+ * may be in this frame, or one that it calls, or that those call. */
 static bool spells_any(tsl__space *space, tsl__state state, unsigned calls) {
   const tsl__state_rec *r = tsl__state_expanded(space, state);
   uint32_t count;

@@ -32,8 +32,8 @@ typedef struct speller {
   bool beside; /* others may spell names that this one does not */
 } speller;
 
-/* A node of the trie, reached by `depth` bytes, and the names of a group that may be spelled there:
- * [lo, hi), which have the first `known` bytes in common. */
+/* A node of the trie, reached by `depth` bytes, and the names of a group that may be spelled there.
+ * They are [lo, hi), which have the first `known` bytes in common. */
 typedef struct spot {
   uint32_t node, depth, lo, hi, known;
   speller speller;
@@ -82,8 +82,8 @@ static bool begins_any(tsl__space *space, speller s) {
   return true;
 }
 
-/* The frames that spell a name which begins in this state: those that it calls itself, and those
- * that a frame for a whole member calls first. */
+/* The frames that spell a name which begins in this state. They are those that it calls itself, and
+ * those that a frame for a whole member calls first. */
 static uint32_t called_spellers(tsl__space *space, const tsl__state_rec *s, speller *found,
                                 bool within) {
   uint32_t n = 0;
@@ -196,10 +196,10 @@ static void push_spot(tsl__space *space, descent *d, spot to, uint32_t child) {
     tsl__space_no_memory(space);
 }
 
-/* What the speller reads of an escape that has `n` bytes, `byte` the last: it spells a JSON string,
- * and goes by an escape where it goes by the character. So, where any raw ASCII character leads to
- * any number of names, the beginning of an escape that may become one does too: the escape is read
- * when it is known which. false: this name can't be spelled. */
+/* What the speller reads of an escape that has `n` bytes, `byte` the last. It spells a JSON string,
+ * and goes by an escape where it goes by the character. Where any raw ASCII character leads to any
+ * number of names, so does the beginning of an escape that may become one. The escape is read when
+ * it is known which. false: this name can't be spelled. */
 static bool spell_escape(tsl__space *space, spot *to, uint32_t n, uint8_t byte, const uint8_t *utf8,
                          uint32_t length) {
   if (n == 1) to->unread = spells_most(space, to->speller) || begins_any(space, to->speller);

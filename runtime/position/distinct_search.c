@@ -116,8 +116,8 @@ static bool is_digit(uint8_t b) { return b >= '0' && b <= '9'; }
 #define ZEROS_MAX_SHORT 6u /* where it may have one instead */
 
 /* Would the byte only spell a number at greater length that can be spelled without? There is no end
- * to that: zeros at the end of a fraction, and more than one at the beginning of an exponent; E is
- * e, and e+1 is e1. */
+ * to zeros at the end of a fraction, and to more than one at the beginning of an exponent. E is e,
+ * and e+1 is e1. */
 static bool pads(const tsl__space *space, const tsl__run *r, const tsl__bytes *next, uint8_t byte) {
   uint8_t at[ZEROS_MAX + 4];
   if (r->in_string || (!is_digit(byte) && byte != 'E' && byte != '+')) return false;

@@ -49,8 +49,9 @@ static bool loops(const tsl__space *space, const tsl__state_rec *r, uint32_t cou
 #define STEPS 64u /* bytes that all have in common */
 #define LOOKS 3u  /* ways on from each state */
 
-/* Bytes of a range that each begin another text, whether it is a character or within an escape: no
- * capitals, which hexadecimal digits may be, and no `u`, by which any character is escaped. */
+/* Bytes of a range that each begin another text, whether it is a character or within an escape.
+ * They hold no capitals, which hexadecimal digits may be, and no `u`, by which any character is
+ * escaped. */
 static uint32_t ways_in(unsigned from, unsigned upper) {
   /* from '!' to '~' without '"', '\\', 'u' and capitals */
   static const tsl__bytes ways = {{0xFFFFFFFA00000000u, 0x7FDFFFFFE8000001u, 0, 0}};

@@ -39,8 +39,8 @@
   DO(follows, tsl__follow)         \
   DO(letters_after, tsl__letters_after)
 
-/* Where each table is in a space, and its elements: they are gone through by a loop, as code that
- * runs once for each grammar is never at hand. */
+/* Where each table is in a space, and its elements. A loop goes through them, as code that runs
+ * once for each grammar is never at hand. */
 static const struct {
   uint32_t at, element;
 } tables[] = {

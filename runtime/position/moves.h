@@ -40,7 +40,7 @@
 
 /* ---- values: where a token leads ------------------------------------------------------------- */
 
-/* Where a token leads: a position (0: the token is rejected), and in bit 31 whether something that
+/* Where a token leads: a position (0: the token is rejected). Bit 31 says whether something that
  * must be new began or ended within the token (distinct.h). */
 typedef struct tsl__lead {
   uint32_t bits;

@@ -102,7 +102,7 @@ static void gather_name_end(tsl__space *space, tsl__gather *g, const tsl__stack_
   }
 }
 
-/* A frame in the middle of a name, over all that is left to spell: each RESUME below picks its
+/* A frame in the middle of a name, over all that is left to spell. Each RESUME below picks its
  * names, and goes on after them. */
 static void gather_named(tsl__space *space, tsl__gather *g, const tsl__cell *c, tsl__leftover over,
                          uint32_t depth) {
@@ -183,8 +183,8 @@ static tsl__mask frames_mask(tsl__space *space, tsl__stack at) {
   return tsl__gather_joined(space, g);
 }
 
-/* What a position without a distinct record denies, one with a record denies too; but where items
- * must be repeated, which were not there without it. */
+/* What a position without a distinct record denies, one with a record denies too. The exception is
+ * where items must be repeated, which were not there without it. */
 static tsl__mask plain_mask(tsl__space *space, tsl__stack plain) {
   return space->positions.watches & TSL__SAME_ITEM ? frames_mask(space, plain)
                                                    : tsl__stack_mask(space, plain);
@@ -316,7 +316,7 @@ static uint32_t shortest_denied(tsl__space *space, tsl__stack deny, uint32_t dep
   return bytes;
 }
 
-/* Of a position with a distinct record, where some items must be repeated: what is under way may
+/* Of a position with a distinct record, where some items must be repeated. What is under way may
  * become one of the earlier ones, or is new. */
 static uint32_t shortest_repeating(tsl__space *space, const tsl__with_distinct *p, uint32_t depth) {
   const tsl__distinct *m = tsl__distinct_at(space, p->distinct);
@@ -376,7 +376,7 @@ static tsl__stack first_below(const tsl__space *space, tsl__stack at) {
 /* after so many it is looked whether the answer is known there */
 #define SHORTEST_LOOK 100u
 
-/* A stack that is deeper than calls may go is visited from below, a part at a time: what lies under
+/* A stack that is deeper than calls may go is visited from below, a part at a time. What lies under
  * each part is known then. */
 static void ask_below(tsl__space *space, tsl__stack at) {
   TSL__VEC(tsl__stack) marks = {0};

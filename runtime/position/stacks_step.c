@@ -88,8 +88,9 @@ static void land_below(tsl__space *space, step *s, const tsl__keyed *names, tsl_
   }
 }
 
-/* The state that a frame arrives at: expanded, unless it is plain to see that it is no fork, and
- * that the frame is not over. Many that spell fixed texts, or wait for a name, never need to be. */
+/* The state that a frame arrives at. It is expanded, unless it is plain to see that it is no fork,
+ * and that the frame is not over. Many that spell fixed texts, or wait for a name, never need to
+ * be. */
 static inline const tsl__state_rec *arrived_at(tsl__space *space, tsl__state state) {
   const tsl__state_rec *r = tsl__state_at(space, state);
   bool waits =
@@ -367,8 +368,8 @@ static inline tsl__leap *leap_of(const tsl__space *space, tsl__state callee, uin
 }
 
 /* A called frame, and perhaps others that it calls. Where they lead to one place alone that is
- * noted, unless a byte that comes after it, what must be new, or what lies below has a say in
- * it. */
+ * noted. It is not noted where a byte that comes after it, what must be new, or what lies below
+ * matters. */
 static void step_called(tsl__space *space, step *s, tsl__state callee, const tsl__state_rec *called,
                         uint32_t count, tsl__stack below, uint8_t byte) {
   bool alone = !s->landed.n && !s->more && !s->begun && !s->returned &&

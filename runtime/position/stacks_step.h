@@ -48,8 +48,9 @@ tsl__stack tsl__cells_intern(tsl__space *space, const tsl__cell *cells, size_t n
 
 /* ---- unions of tails (tails.c) --------------------------------------------------------------- */
 
-/* The number in s->landed of the frame that is equal to `cell`: of its state and count, and at the
- * bottom or not as `cell` is. s->landed.n: there is none, or it failed (sticky). */
+/* The number in s->landed of the frame that is equal to `cell`. Equal is one of its state and
+ * count, and at the bottom or not as `cell` is. s->landed.n: there is none, or it failed
+ * (sticky). */
 size_t tsl__landed_find(tsl__space *space, tsl__stepping *s, const tsl__cell *cell);
 /* Has this frame been entered already before this byte? Notes it otherwise; false on failure
  * (sticky). */
@@ -98,8 +99,8 @@ struct tsl__spare_steps {
 
 /* ---- frames that something else than a byte moves -------------------------------------------- */
 
-/* Something done with each frame that may be next to read: those on top, those below a frame that
- * may end, and those that are called. */
+/* Something done with each frame that may be next to read. These are those on top, those below a
+ * frame that may end, and those that are called. */
 typedef struct tsl__visit {
   /* `r`: the record of its state, expanded */
   void (*frame)(tsl__space *space, tsl__stepping *s, const tsl__state_rec *r, uint32_t count,

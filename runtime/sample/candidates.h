@@ -104,7 +104,7 @@ bool tsl__candidates_reserve(tsl__candidates *c, size_t entries);
  * changed. NULL when out of memory. */
 uint32_t *tsl__candidates_own_mask(tsl__candidates *c, const uint32_t *mask, size_t width);
 
-/* Survey the row (again, if a bit of the mask was cleared) and find the anchor; `scale` is the one
+/* Survey the row (again, if a bit of the mask was cleared) and find the anchor. `scale` is the one
  * at which a sum will be wanted next, NaN if none. TSL_ERR_LOGITS: a NaN, +inf, or nothing finite
  * is left. Entries that are -inf go. */
 tsl_status tsl__candidates_survey(tsl__candidates *c, float scale);
@@ -128,8 +128,8 @@ void tsl__candidates_ungather(tsl__candidates *c);
 void tsl__candidates_close(tsl__candidates *c);
 /* Everything below the floor, which at least one token reaches, is gone. The errors of a survey. */
 tsl_status tsl__candidates_narrow(tsl__candidates *c, float floor);
-/* Keep of the dense part the tokens that `by` (the logits, or a row like them) gives more than
- * `value`, or just that and an id of at most `last`. The errors of a survey. */
+/* Keep of the dense part the tokens to which `by` (the logits, or a row like them) gives more than
+ * `value`. Kept is also just `value` with an id of at most `last`. The errors of a survey. */
 tsl_status tsl__candidates_cut(tsl__candidates *c, const float *by, float value, tsl_token last);
 /* A floor that at least the `k` first tokens of the dense part reach, if it has them; -FLT_MAX if
  * none better is known. False when out of memory. */
@@ -167,7 +167,7 @@ static inline float tsl__next_up(float x) {
 }
 
 /* The token at which the running sum of weights passes `target`, the last one that weighs anything
- * if rounding lets none; after tsl__candidates_mass at the same scale. */
+ * if rounding lets none. Called after tsl__candidates_mass at the same scale. */
 tsl_token tsl__candidates_pick(const tsl__candidates *c, double target, double *weight);
 
 #endif

@@ -308,7 +308,7 @@ static size_t collect(const search *s, size_t from, size_t to) {
 }
 
 /* All tokens of the window have one value: the lowest ids come first. Returns the block in which
- * the goal is reached, the last one with such a token if nowhere; and moves what comes before it to
+ * the goal is reached, the last one with such a token if nowhere. Moves what comes before it to
  * `above`. */
 static size_t block_of_tie(search *s) {
   const tsl__candidates *c = s->c;

@@ -63,8 +63,8 @@ typedef struct tsl__repeats {
   tsl__words common; /* scratch: the Z function */
 } tsl__repeats;
 
-/* Look at the last `window` tokens (0 = all) for sequences of at least `least` >= 1 that repeat the
- * last ones, without any of the breakers (sorted). */
+/* Look at the last `window` tokens (0 = all) for sequences that repeat the last ones. They have at
+ * least `least` >= 1 tokens, and none of the breakers (sorted). */
 bool tsl__history_repeats(const tsl__history *h, const tsl_allocator *a, size_t window,
                           size_t least, const uint32_t *breakers, size_t breaker_count,
                           tsl__repeats *out);

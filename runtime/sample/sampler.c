@@ -485,7 +485,7 @@ static bool move_changed(tsl_sampler *s) {
 /* ---- a step ---------------------------------------------------------------------------------- */
 
 /* The scale at which the first sum over all candidates will be wanted, so that the survey can make
- * it; NaN if a cut-off comes first that wants none, or the entropy is wanted, which is another
+ * it. NaN if a cut-off comes first that wants none, or the entropy is wanted, which is another
  * sum. */
 static float first_sum(const tsl_sampler *s, size_t width) {
   const tsl_sampler_options *o = &s->options;

@@ -15,7 +15,7 @@
  */
 #include "runtime/tokenizer/tokenizer.h"
 
-/* One list for all models; a name counts only where the file says that the token is special, since
+/* One list for all models. A name counts only where the file says that the token is special, since
  * "</s>" is also HTML (Gemma has it as a word). */
 static const char *const eog_names[] = {
     "</s>",            /* Llama 2, Mistral */

@@ -275,8 +275,8 @@ tsl_token tsl__point_find(const tsl__tok_tables *tables, uint32_t cp);
 /* Another key, under which no table is crowded. */
 void tsl__slot_key_draw(tsl__slot_key *key);
 /* never full */
-/* Ids that a file names no token for cost memory and time like any other, so that some bytes of a
- * file could ask for millions. A file may have as many of them as tokens, and so many besides. */
+/* Ids for which a file names no token cost memory and time like any other. So some bytes of a file
+ * could cause millions. A file may have as many of them as tokens, and so many besides. */
 #define TSL__UNNAMED_IDS 65536u
 static inline bool tsl__too_many_unnamed(uint64_t ids, uint64_t tokens) {
   return ids > 2 * tokens + TSL__UNNAMED_IDS;

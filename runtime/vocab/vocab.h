@@ -37,7 +37,7 @@ typedef struct tsl__shared {
   size_t (*memory)(const struct tsl__shared *shared);
 } tsl__shared;
 
-/* What a room above keeps with a vocabulary, made when it is first needed: who made it says how it
+/* What a room above keeps with a vocabulary, made when it is first needed. Who made it says how it
  * is freed and how large it is. */
 typedef struct tsl__kept_ops {
   void (*free)(tsl_vocab *vocab);
@@ -52,7 +52,7 @@ typedef enum tsl__kept_kind {
   TSL__KEPT_COUNT
 } tsl__kept_kind;
 
-/* bytes of walks that the grammars of a vocabulary share, where the host did not say: with it a
+/* bytes of walks that the grammars of a vocabulary share, where the host did not say. With it a
  * vocabulary of 128,000 tokens stays below 64 MB */
 #define TSL__COMMON_BYTES ((size_t)9 << 20)
 

@@ -179,8 +179,8 @@ static bool spell_text(tsl__bpe_build *h, const tsl__name *n) {
   return true;
 }
 
-/* Append what a token spells. A token "<0x0A>" spells its byte where the model says so; one of a
- * byte-level model is read in the alphabet; others are text, with spaces as the decoder makes
+/* Append what a token spells. A token "<0x0A>" spells its byte where the model says so. A token of
+ * a byte-level model is read in the alphabet. Others are text, with spaces as the decoder makes
  * them. */
 static bool spell(tsl__bpe_build *h, tsl_token id) {
   const tsl__name *n = &h->names[id];
@@ -237,7 +237,7 @@ static bool is_joined(const tsl__bpe_build *h, tsl_token id, const tsl__hf_merge
          !memcmp(n->text + m->left_length, m->right, m->right_length);
 }
 
-/* What a merge makes. Most files list merges in the order of the tokens that they make, so the
+/* What a merge makes. Most files list merges in the order of the tokens that they make. So the
  * token of the merge before and the one after it are tried first. `both` has room for the text. */
 static tsl_token find_joined(const tsl__bpe_build *h, const tsl__hf_merge *m, tsl_token last,
                              char *both) {

@@ -19,7 +19,7 @@
 /* bytes of the path of an entry, its last zero included; a longer one is IO */
 #define TSL__CACHE_PATH 4096u
 
-/* The path of the file of that key and end in the directory; false if it is too long, or the
+/* The path of the file of that key and end in the directory. False if it is too long, or the
  * directory is not to be trusted. */
 bool tsl__vocab_cache_path(char path[TSL__CACHE_PATH], const char *directory, const uint8_t key[16],
                            const char *end);
@@ -28,8 +28,8 @@ bool tsl__vocab_cache_path(char path[TSL__CACHE_PATH], const char *directory, co
  * vocabulary must come from a tokenizer file. Nothing is left behind on failure. */
 tsl_status tsl__vocab_cache_write(const tsl_vocab *vocab, const char *directory,
                                   const uint8_t key[16]);
-/* Map the entry `key`: IO if there is none, FORMAT if it is not whole and sound; SYNTAX,
- * UNSUPPORTED or LIMIT if no tokenizer can be made of it. */
+/* Map the entry `key`. IO: there is none. FORMAT: it is not whole and sound. SYNTAX, UNSUPPORTED or
+ * LIMIT: no tokenizer can be made of it. */
 tsl_status tsl__vocab_cache_read(const char *directory, const uint8_t key[16],
                                  const tsl_allocator *a, tsl_vocab **out);
 

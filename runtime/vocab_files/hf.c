@@ -118,8 +118,8 @@ static bool is_one_point(const tsl__doc *text) {
          tsl__utf8_decode((const uint8_t *)text->text, text->length, &cp) == text->length;
 }
 
-/* What lies on both sides of a token's border is not to be replaced; one character does not, unless
- * it is spelled in byte tokens, which the model's text has no reason for. */
+/* What lies on both sides of a token's border is not to be replaced. One character does not lie so,
+ * unless it is spelled in byte tokens, for which the model's text has no reason. */
 static tsl_status read_replacing(tsl__bpe_build *h, const tsl__doc *node, const decoded *d) {
   const tsl__doc *content = tsl__doc_get(node, "content");
   bool regex, metaspace = tsl__doc_is(tsl__doc_get(node, "type"), "Metaspace");

@@ -219,8 +219,8 @@ tsl_status tsl__load_sentencepiece(const uint8_t *data, size_t size,
 }
 
 /* A piece that begins with its text, which a score, a type or nothing follows. No text file in use
- * is read so: a line feed, a length, another line feed, and then a control character where the
- * second length ends. */
+ * is read so. It is a line feed, a length, another line feed, and then a control character where
+ * the second length ends. */
 bool tsl__looks_like_sentencepiece(const uint8_t *data, size_t size) {
   message whole = {data, 0, size}, text;
   field f;

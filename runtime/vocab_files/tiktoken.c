@@ -257,7 +257,7 @@ static tsl_status add_token(tiktoken *t, tsl_token id, const encoding *e) {
 }
 
 /* One more than the largest id that the options name as the end of a generation, as long as there
- * are logits for it: ranks are of text, and what ends it comes behind them. */
+ * are logits for it. Ranks are of text, and what ends it comes behind them. */
 static uint32_t last_eog(const tsl_vocab_options *o) {
   uint32_t end = 0, width = o->logits_width < TSL_MAX_VOCAB ? o->logits_width : TSL_MAX_VOCAB;
   for (uint32_t i = 0; i < o->eog_count; i++)

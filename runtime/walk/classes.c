@@ -14,8 +14,8 @@
 
 #define LARGE_CLASS 20u /* ASCII letters */
 
-/* The groups, as the words of a set of bytes: controls; signs, but for those that names, paths and
- * numbers have; digits; letters, those that are hexadecimal digits apart. */
+/* The groups, as the words of a set of bytes. They are controls; signs, but for those that names,
+ * paths and numbers have; digits; letters, those that are hexadecimal digits apart. */
 static const uint64_t alike[TSL__ALIKE][2] = {
     {0x00000000FFFFFFFFu, 0x8000000000000000u},
     {0xF80000FE00000000u, 0x0000000000000001u}, /* !"#$%&' and ;<=>?@ */
@@ -243,7 +243,7 @@ static const uint32_t *only_bitset(const tsl__mask_rec *r) {
 }
 
 /* Of the classes known by a bitset that have all the letters, and are not narrowed by others past
- * ASCII, that with the fewest more; NULL: there is none. */
+ * ASCII, that with the fewest more. NULL: there is none. */
 static const tsl__class *find_wider(const tsl__space *space, const tsl__bytes *letters,
                                     uint32_t nonascii) {
   const tsl__class *best = NULL;
@@ -262,8 +262,8 @@ static const tsl__class *find_wider(const tsl__space *space, const tsl__bytes *l
   return best;
 }
 
-/* Take out what holds an ASCII character that is no letter, but may be one of `wider` (NULL: any):
- * what holds one of a group at once. */
+/* Take out what holds an ASCII character that is no letter, but may be one of `wider` (NULL: any).
+ * What holds one of a group goes at once. */
 static void remove_having(const tsl__lengths *l, const tsl__bytes *letters, const tsl__bytes *wider,
                           uint32_t *bits, size_t words) {
   uint64_t left[2] = {~letters->w[0] & (wider ? wider->w[0] : UINT64_MAX),
@@ -398,8 +398,8 @@ static bool has_words(const tsl__bytes *letters) {
          !letters->w[3];
 }
 
-/* Such a class below the space that texts begin with, which most tokens do: words are read at
- * once, what else there is along the table without them (linear_cover.h). */
+/* Such a class below the space that texts begin with, as most tokens do. Words are read at once,
+ * what else there is along the table without them (linear_parts.c). */
 static bool gather_spaced(tsl__space *space, tsl__gather *g, const tsl__linear *t,
                           const tsl__bytes *letters) {
   const tsl__linear *rest = t->rest;

@@ -35,8 +35,8 @@ typedef struct tsl__lengths {
   const uint32_t *having[128], *past_ascii;
   const uint32_t *having_alike[TSL__ALIKE]; /* tokens that hold one of a group */
   const struct tsl__endings *endings;       /* how the nodes' paths end (nonascii.h) */
-  /* Tokens that are one character past ASCII or the beginning of one, and nodes with children
-   * that are one, by their first byte from 0xC2 on: those of k from [k] to [k + 1]. */
+  /* Tokens that are one character past ASCII or the beginning of one, and nodes with children that
+   * are one. They are sorted by their first byte from 0xC2 on: those of k from [k] to [k + 1]. */
   const tsl_token *ones;
   const uint32_t *wholes;
   uint32_t ones_of[TSL__LEADS + 1], wholes_of[TSL__LEADS + 1];

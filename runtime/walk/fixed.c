@@ -223,7 +223,7 @@ static bool visit(tsl__space *space, const tsl__state_rec *from, tsl__fixed_walk
 }
 
 /* Level by level. The nodes and labels that a walk looks at have mostly not been looked at for
- * long: all places of a level wait for theirs together. */
+ * long. So all places of a level wait for theirs together. */
 static bool run(tsl__space *space, const tsl__state_rec *from, uint32_t node,
                 tsl__fixed_walk *out) {
   const tsl__fixed *f = tsl__state_fixed(from);

@@ -113,8 +113,8 @@ bool tsl__letters_leave(const tsl__trie *trie, const tsl__trie_node *n, const ts
 
 /* ---- what follows ---------------------------------------------------------------------------- */
 
-/* What the frames of a position begin with, that of the first of them in *own, if it is alone, and
- * what may follow that one at once in *below. */
+/* What the frames of a position begin with. *own has that of the first of them, if it is alone, and
+ * *below what may follow that one at once. */
 static bool begin_tail(tsl__space *space, uint32_t tail, tsl__follow *f, tsl__bytes *own,
                        tsl__bytes *below) {
   begins b = {.n = 0};
@@ -300,10 +300,10 @@ static tsl__state most_lead_to(tsl__space *space, const tsl__state_rec *r, const
   return best;
 }
 
-/* What follows a frame that is in state `at` may begin with a letter by calling a frame that is in
- * one state after most, and stays there. That need not be begun before a letter if it can be begun
- * before the letter in front of that one. It need not be begun at all if that state is `at`, which
- * stays there as well. */
+/* What follows a frame that is in state `at` may begin with a letter. It does so by calling a frame
+ * that is in one state after most, and stays there. That need not be begun before a letter if it
+ * can be begun before the letter in front of that one. It need not be begun at all if that state is
+ * `at`, which stays there as well. */
 static void spare(tsl__space *space, const tsl__follow *f, tsl__letters_after *out) {
   const tsl__state_rec *r = tsl__state_expanded(space, f->then);
   tsl__state to = r ? most_lead_to(space, r, &f->again) : 0;

@@ -91,15 +91,15 @@ uint32_t tsl__follow_of(tsl__space *space, tsl__after *after);
 uint32_t tsl__follow_before(tsl__space *space, const tsl__bytes *bytes);
 /* The same with the bytes that others may begin with, if it begins with few; or itself. */
 uint32_t tsl__follow_wider(tsl__space *space, uint32_t number);
-/* The letters of a state among which it may call, or end where `follow` (0: nothing) follows; NULL:
+/* The letters of a state among which it may call, or end where `follow` (0: nothing) follows. NULL:
  * they are of no use, or on failure (sticky). Needs the lock. */
 const tsl__letters_after *tsl__letters_before(tsl__space *space, const tsl__state_rec *r,
                                               const tsl__hint *h, uint32_t follow);
-/* The bytes that calls of a state may begin with; false: that is not known, or such a call may be
+/* The bytes that calls of a state may begin with. False: that is not known, or such a call may be
  * over at once, and the frame with it. Needs the lock. */
 bool tsl__calls_begin(tsl__space *space, const tsl__state_rec *r, tsl__bytes *out);
-/* Need a frame be left at a node that letters lead to, in `state`, where it was in `from` (0: that
- * is not known) before the last of them? What is letters alone is in the class's mask, whatever
+/* Need a frame be left, in `state`, at a node that letters lead to? Before the last of them it was
+ * in `from` (0: that is not known). What is letters alone is in the class's mask, whatever
  * follows. */
 bool tsl__letters_leave(const tsl__trie *trie, const tsl__trie_node *n, const tsl__letters_after *a,
                         tsl__state from, tsl__state state);

@@ -214,7 +214,7 @@ static void add_text(tsl__space *space, tsl__level *l, const tsl__state_rec *r, 
   l->counted = false;
 }
 
-/* What begins with a byte after which a string of any characters goes on, as after most escapes: in
+/* What begins with a byte after which a string of any characters goes on, as after most escapes. In
  * one that may have one character more that byte is read alike. The bytes become known. */
 static void add_escaped(tsl__space *space, tsl__level *l, const tsl__level_entry *e,
                         const tsl__state_rec *r, tsl__bytes *known) {

@@ -13,8 +13,8 @@
  * accepts */
 #define WORDS_MET 16u
 #define WORDS_HIGH TSL__WORDS_HIGH /* bytes that may follow a node: higher ones are read */
-/* that letters of any kind may lead to, if all words of these are to be read at once: fewer than a
- * loop counts that far */
+/* that letters of any kind may lead to, if all words of these are to be read at once. There are
+ * fewer than a loop counts that far */
 #define NONASCII_ROWS 24u
 #define OFF UINT32_MAX
 #define AHEAD_MAX 1024u /* places in rows that are filled in before their bytes are met */
@@ -186,8 +186,8 @@ static uint8_t find_ahead(tsl__space *space, table *rows, uint8_t from, uint8_t 
   return to != UNKNOWN ? to : rows->ahead++ < AHEAD_MAX ? find_out(space, rows, from, byte) : DEAD;
 }
 
-/* How many letters can always be read from a row, whichever they are: all rows that these lead to,
- * nearest ones first, until something does not read on. */
+/* How many letters can always be read from a row, whichever they are. Looks at all rows that these
+ * lead to, nearest ones first, until something does not read on. */
 static uint8_t find_words(tsl__space *space, table *rows, uint8_t number) {
   uint8_t met[ROWS];
   bool known[ROWS] = {false};
@@ -311,8 +311,8 @@ static bool note_stop(const reading *at, uint8_t number, const tsl__linear_node 
          tsl__space_no_memory(at->space);
 }
 
-/* A node whose byte is met for the first time, or leads to what is set aside, or that is large:
- * from where to read on; NULL on failure (sticky). */
+/* A node whose byte is met for the first time, or leads to what is set aside, or that is large.
+ * Returns from where to read on; NULL on failure (sticky). */
 static const tsl__linear_node *take_other(const reading *at, const tsl__linear_node *n) {
   const tsl__linear_node *next = at->table->nodes + n->next;
   uint8_t from = at->row_of[n->above], to = at->rows->to[from][n->byte];
@@ -456,8 +456,8 @@ static bool mark_short(const reading *at, const tsl__linear *t, bool spaced, uns
   return few;
 }
 
-/* From a row, words are read at once if all of them live, or all of so many letters and no
- * more; then the table without them will do. `spaced`: a space stands before. False on failure
+/* From a row, words are read at once if all of them live, or all of so many letters and no more.
+ * Then the table without them will do. `spaced`: a space stands before. False on failure
  * (sticky). */
 static bool cover(reading *at, uint8_t row, bool spaced) {
   const tsl__linear *t = at->table;
@@ -482,8 +482,8 @@ static bool read_spaced(const reading *from) {
          read_on(&at, at.table->space + 1, at.table->nodes[at.table->space].next) != OFF;
 }
 
-/* The space, and what follows it: along the table that has all of that, as a table without words
- * may have nothing below it, or not all. */
+/* The space, and what follows it. They are read along the table that has all of that, as a table
+ * without words may have nothing below it, or not all. */
 static bool read_space(const reading *from) {
   const tsl__linear_node *n = from->table->nodes + from->table->space, *on = take_other(from, n);
   return on && (on != n + 1 || from->row_of[1] < FIRST || read_spaced(from));

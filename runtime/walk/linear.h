@@ -51,13 +51,13 @@ typedef struct tsl__linear_node {
   uint32_t node;  /* of the trie; UINT32_MAX: the same as the next one */
   uint16_t above; /* bytes before this one */
   uint8_t byte;
-  /* TSL__LINEAR_LARGE: enough to look at its bytes as a set; and if it is ASCII letters only, and
-   * worth passing over at once, its height (else 0) */
+  /* TSL__LINEAR_LARGE: enough to look at its bytes as a set. And its height if it is ASCII letters
+   * only, and worth passing over at once (else 0) */
   uint8_t below;
 } tsl__linear_node;
 
 #define TSL__LINEAR_LARGE 0x80u
-/* words behind a mask that is marked: nodes without a token mark one of these in turn, as a mark
+/* words behind a mask that is marked. Nodes without a token mark one of these in turn, as a mark
  * waits for the last one of the same word */
 #define TSL__LINEAR_SPARE 16u
 

@@ -62,7 +62,7 @@ static bool calls_as(const tsl__state_rec *r, const tsl__state_rec *other, uint3
   return true;
 }
 
-/* Where a walk depends on which of the grammar's own states it comes back to, hardly another state
+/* A walk may depend on which of the grammar's own states it comes back to. Hardly another state
  * comes back to the same, and it is remembered by its number. */
 bool tsl__memo_by_calls(const tsl__space *space, const tsl__state_rec *r, const tsl__walk *w) {
   for (uint32_t i = 0; i < r->edges && w->ended; i++)

@@ -135,8 +135,8 @@ bool tsl__memo_put_calls(tsl__space *space, const tsl__state_rec *r, const tsl__
 const tsl__walk *tsl__memo_find_calls(const tsl__space *space, const tsl__state_rec *r,
                                       uint32_t context, tsl__leftover over);
 
-/* The walk of the same state where it needs more iterations than any token has, if no path of it
- * began as many as are needed here: then it is this one, too. NULL: there is none. */
+/* The walk of the same state where it needs more iterations than any token has. If no path of it
+ * began as many as are needed here, it is this one, too. NULL: there is none. */
 const tsl__walk *tsl__memo_find_far(const tsl__space *space, tsl__state state, uint32_t context,
                                     tsl__leftover over);
 /* The same the other way round: what was just walked is also the answer for all that need more. */

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* Where there are a thousand names, their number counts: so many words of bits to be gone through
+/* Where there are a thousand names, their number counts. So many words of bits to be gone through
  * are a step, and as many steps if each name is requested. */
 #define STEP_WORDS 16u
 #define STEP_NAMES (64u * STEP_WORDS)
@@ -453,7 +453,7 @@ static void gather_all(tsl__space *space, tsl__gather *g, const tsl__named_walk 
 
 /* ---- many tokens ----------------------------------------------------------------------------- */
 
-/* tokens of a walk from which those for one RESUME are found from those for another: members and
+/* tokens of a walk from which those for one RESUME are found from those for another. Members and
  * items come one by one, and each takes out few */
 #define MANY TSL__PATCH_MAX
 #define GONE_MAX 64u /* tokens that such a mask lacks of its base */

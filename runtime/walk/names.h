@@ -54,8 +54,8 @@ typedef struct tsl__named_left {
   tsl__leftover left;
 } tsl__named_left;
 
-/* The walk of a keyed state over the vocabulary where nothing is left of its name but the quote:
- * the tokens of one node, and what is below that. */
+/* The walk of a keyed state over the vocabulary where nothing is left of its name but the quote.
+ * That is the tokens of one node, and what is below that. */
 typedef struct tsl__named_end {
   uint32_t node;
   tsl__named_left left;
@@ -83,7 +83,7 @@ typedef struct tsl__resumed {
   tsl__state resume;
   uint32_t name;
   tsl__state frame; /* that is called; 0: none is, the RESUME's own goes on */
-  /* where it goes on, or where the frame that is called comes back to: to a state that is not
+  /* where it goes on, or where the frame that is called comes back to. That is a state that is not
    * guarded, and neither over nor a fork */
   tsl__target to;
 } tsl__resumed;
@@ -98,12 +98,12 @@ bool tsl__resume_allows(tsl__space *space, tsl__state resume, uint32_t name);
 bool tsl__resume_any(tsl__space *space, tsl__state resume, const tsl__keyed *names);
 /* Where to go on after an allowed name; 0 on failure (sticky). */
 tsl__target tsl__resume_to(tsl__space *space, tsl__state resume, uint32_t name);
-/* The same, in two steps if there are two: what is known of it, or NULL; and made, where nothing is
+/* The same, in two steps if there are two. What is known of it, or NULL. And made, where nothing is
  * known; NULL on failure (sticky). */
 const tsl__resumed *tsl__resume_known(const tsl__space *space, tsl__state resume, uint32_t name);
 const tsl__resumed *tsl__resume_anew(tsl__space *space, tsl__state resume, uint32_t name);
-/* Where nothing is known of it: if it is quickly found that a frame is called, that, or another
- * that allows the same until it has ended; else 0. */
+/* Where nothing is known of it. If it is quickly found that a frame is called, that frame, or
+ * another that allows the same until it has ended. Else 0. */
 tsl__state tsl__resume_begins(tsl__space *space, tsl__state resume, uint32_t name);
 /* The walk of a keyed state, remembered; NULL on failure (sticky). */
 const tsl__named_walk *tsl__named_walk_over(tsl__space *space, tsl__state state,

@@ -105,8 +105,8 @@ static void stay(trail *t, const tsl__state_rec *r, tsl__state state) {
 }
 
 /* `late`: characters from which on leaving the frame is late. Frames that call or fork are not
- * followed, nor those that may be over and may go on by the same byte, if something follows them:
- * UNCLEAR. Where it LIVES, it goes to t->at[t->read]. */
+ * followed. Nor are those that may be over and may go on by the same byte, if something follows
+ * them: UNCLEAR. Where it LIVES, it goes to t->at[t->read]. */
 static fate take_token(trail *t, tsl_token token, uint32_t late) {
   tsl__space *space = t->space;
   const tsl_vocab *v = space->vocab;
@@ -161,8 +161,8 @@ static uint32_t shortest_from(trail *t, const place *at) {
   return t->shortest;
 }
 
-/* How a text of at most `room` characters may go on after a token that LIVES where no length is
- * requested, and that has that many characters: LIVES or DIES, or UNCLEAR where what is shortest in
+/* How a text of at most `room` characters may go on after a token. The token LIVES where no length
+ * is requested, and has that many characters. LIVES or DIES; or UNCLEAR where what is shortest in
  * bytes need not have the fewest characters. */
 static fate fits(trail *t, const near *n, const place *after, tsl_token token, uint32_t room) {
   const tsl_vocab *v = t->space->vocab;
@@ -180,8 +180,8 @@ static fate fits(trail *t, const near *n, const place *after, tsl_token token, u
   return room == 0 ? DIES : UNCLEAR;
 }
 
-/* Characters that a long token (by number) adds to a text that it leaves open, or closes with its
- * last byte, where it holds no backslash. */
+/* Characters that a long token (by number) adds to a text. It leaves the text open, or closes it
+ * with its last byte, and holds no backslash. */
 static uint32_t spelled(const trail *t, const near *n, uint32_t i) {
   const tsl_vocab *v = t->space->vocab;
   return n->lengths->longer_length[i] -

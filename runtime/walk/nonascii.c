@@ -120,8 +120,8 @@ static void mark_exit(const marks *m, uint32_t node) {
     set_bit(m->dirty, node);
 }
 
-/* Paths whose last character is (or, of a whole class, may be) one of those from lo to hi, none of
- * which is in the class: those in buckets `from` to `to`. */
+/* Paths whose last character is (or, of a whole class, may be) one of those from lo to hi. None of
+ * these is in the class. They are those in buckets `from` to `to`. */
 static void mark_buckets(const marks *m, uint32_t lo, uint32_t hi, uint32_t from, uint32_t to) {
   const tsl__endings *e = m->of;
   for (uint32_t i = e->first[from], end = e->first[to + 1]; i < end; i++)

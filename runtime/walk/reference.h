@@ -43,14 +43,14 @@ typedef struct tsl__reference {
   tsl__mask mask;
   tsl__leftover left;
   /* removed: tokens, in any order; those of two bitsets (NULL: none); and nodes, sorted by their
-   * tokens, none below another: nothing is left over at these nor below, but what is added
+   * tokens, none below another. Nothing is left over at these nor below, but what is added
    * leaves */
   TSL__VEC(tsl_token) tokens;
   const uint32_t *without[2];
   TSL__VEC(uint32_t) nodes;
-  /* added: what these places lead to; and, from the root, what stands among `letters` and is no
-   * letter: along a table of quotes (`quoted`; NULL: not so), or by the search, where `hint` says
-   * what (`among`). The latter two begin in `from`. */
+  /* added: what these places lead to. And, from the root, what stands among `letters` and is no
+   * letter. That is read along a table of quotes (`quoted`; NULL: not so), or by the search, where
+   * `hint` says what (`among`). The latter two begin in `from`. */
   TSL__VEC(tsl__reference_entry) enter;
   const tsl__linear *quoted;
   tsl__bytes letters;

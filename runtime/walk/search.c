@@ -57,10 +57,10 @@ static void call_named(tsl__space *space, level *l, tsl__state callee, tsl__stat
   }
 }
 
-/* What of a set a frame that goes on in `then` need be walked over: if the walk in progress began
- * in that very state, not those nodes that it is over, as it gathers what follows them itself. So
- * it is in a loop of frames that may be parted anywhere, as `(text | block)*` is with texts of any
- * characters: what several of them spell, one does. */
+/* What of a set a frame that goes on in `then` need be walked over. If the walk in progress began
+ * in that very state, its own nodes are left out: that walk gathers what follows them itself. So it
+ * is in a loop of frames that may be parted anywhere, as `(text | block)*` is with texts of any
+ * characters. What several of them spell, one does. */
 static tsl__leftover not_met(tsl__space *space, const level *l, tsl__state then,
                              tsl__leftover set) {
   const tsl__state_rec *r = tsl__state_at(space, then);
@@ -126,7 +126,7 @@ static bool is_spared(tsl__space *space, level *l, const tsl__state_rec *r, tsl_
 }
 
 /* Does a state of this grammar stay as it is, whatever is read below a node? Then all tokens there
- * live, and what it calls or leaves on the way adds none: what the walk leaves lacks nodes then of
+ * live, and what it calls or leaves on the way adds none. What the walk leaves lacks nodes then of
  * which all tokens are in its mask. */
 static bool stays_below(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state,
                         uint32_t node) {

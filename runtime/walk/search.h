@@ -96,7 +96,7 @@ typedef struct tsl__level {
   tsl__sieve sieve;
   uint32_t *marks; /* tokens gathered by linear.h; NULL: none yet */
   bool whole, last;
-  bool graph;          /* a graph was made of what letters do to the state (subtract.h) */
+  bool graph;          /* a graph was made of what letters do to the state (subtract.c) */
   uint32_t reach, top; /* deepest node entered; highest register there */
   bool counted;        /* `top` is of all paths */
   /* how many were done in it that are not the level's own (tsl__walk_within) */
@@ -189,7 +189,7 @@ void tsl__walk_within(tsl__space *space, tsl__level *l, tsl__state state, uint32
                       tsl__leftover over, tsl__leftover *left, tsl__caller *caller);
 
 /* A call at a place: the called frame over what is left there, then this frame again over what that
- * leaves; false: nothing is left, it does not matter where the frame would go on. */
+ * leaves. False: nothing is left, it does not matter where the frame would go on. */
 bool tsl__search_call(tsl__space *space, tsl__level *l, const tsl__state_rec *r, const tsl__edge *e,
                       uint32_t count, tsl__leftover over);
 /* The calls of a state at a node: put off, but for calls at the root and of names. */
@@ -207,13 +207,13 @@ void tsl__search_on(tsl__space *space, tsl__level *l, size_t floor);
 tsl__bytes tsl__from_root(tsl__space *space, tsl__level *l, const tsl__level_entry *e,
                           const tsl__state_rec *r);
 /* Where a letter leads from a state that lives on far fewer bytes, if any text may follow and the
- * walk of that is known; 0: it is not so. Of neither a register matters. */
+ * walk of that is known. 0: it is not so. Of neither a register matters. */
 tsl__state tsl__leads_to_text(tsl__space *space, const tsl__state_rec *r);
 /* What is below a node along a table; what that sets aside is searched. */
 void tsl__search_linear(tsl__space *space, tsl__level *l, const tsl__linear *t,
                         const tsl__linear_from *from);
-/* The table, if a state that may end or call should be read along it below a node, and what it
- * stops at be looked at afterwards (stops.c); else NULL. */
+/* The table, if a state that may end or call should be read along it below a node. What the reading
+ * stops at is looked at afterwards (stops.c). Else NULL. */
 const tsl__linear *tsl__stops_table(const tsl__space *space, const tsl__level *l,
                                     const tsl__level_entry *e, const tsl__state_rec *r);
 void tsl__search_stops(tsl__space *space, tsl__level *l, const tsl__linear *t,

@@ -31,8 +31,8 @@
 /* times its steps that a walk by a graph of letters (subtract.c) has cost: the graph is made
  * first */
 #define GRAPH_WORTH 8u
-/* steps from which a walk over the whole vocabulary is worth leaving to other grammars; one over a
- * set is with any, as it is mostly put together from others, which is no step */
+/* steps from which a walk over the whole vocabulary is worth leaving to other grammars. One over a
+ * set is so with any, as it is mostly put together from others, which is no step */
 #define COMMON_MIN 12u
 /* tokens below a set from which it may have so many: fewer are walked before it is known what the
  * state means */
@@ -82,8 +82,8 @@ static void remember_free(tsl__space *space, level *l, const tsl__hint *h, tsl__
   tsl__memo_put(space, w);
 }
 
-/* A state whose letters are iterations of its loop, over the whole vocabulary: the class's mask is
- * limited to the room left; the rest is that of the unlimited walk if its tokens are short
+/* A state whose letters are iterations of its loop, over the whole vocabulary. The class's mask is
+ * limited to the room left. The rest is that of the unlimited walk if its tokens are short
  * enough. */
 static void walk_counted(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state,
                          uint32_t count, uint32_t context, tsl__walk *out) {
@@ -238,8 +238,8 @@ static bool by_search(making *m) {
   return true;
 }
 
-/* The ways, in order. A predicate looks only; a function returns true if the walk is made (or
- * failed for good), and false if another way must be chosen, nothing gathered. */
+/* The ways, in order. A predicate looks only. A function returns true if the walk is made (or
+ * failed for good). It returns false if another way must be chosen, nothing gathered. */
 static const struct {
   uint32_t shortcut; /* 0: cannot be turned off */
   bool (*applies)(making *m);
@@ -345,8 +345,8 @@ static const tsl__walk *recall_called(const tsl__space *space, const tsl__state_
   return w && !w->left ? w : NULL;
 }
 
-/* Of a string of any characters, so many to so many: what the vocabulary's layer knows of such, or
- * its state that this one is as is walked, which needs no other states. */
+/* Of a string of any characters, so many to so many. Returns what the vocabulary's layer knows of
+ * such. Or the layer's state that this one is like is walked, which needs no other states. */
 static const tsl__walk *recall_text(tsl__space *space, const tsl__state_rec *r, uint32_t count,
                                     tsl__leftover over) {
   tsl__state like;
@@ -617,7 +617,7 @@ static tsl__leftover gather_over(tsl__space *space, tsl__gather *g, tsl__state s
   return w ? w->left : 0;
 }
 
-/* Where the frame that is called after a name leaves nothing over, that is all: most names can be
+/* Where the frame that is called after a name leaves nothing over, that is all. Most names can be
  * begun, few are, and where the object goes on after each need not be known. */
 tsl__leftover tsl__walk_after_name(tsl__space *space, tsl__gather *g, tsl__state resume,
                                    const tsl__named_left *left, bool last) {

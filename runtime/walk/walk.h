@@ -78,7 +78,7 @@ typedef struct tsl__walk {
   /* most iterations of the active loop that any path of it began; TSL__UNCOUNTED: not known */
   uint16_t gain;
   /* of a state that does nothing but call: those of its edges, by number, of which it does not
-   * matter where they come back to: nothing was left there */
+   * matter where they come back to. Nothing was left there */
   uint16_t ended;
 } tsl__walk;
 
@@ -98,8 +98,8 @@ static inline bool tsl__walk_is_followed(const tsl__space *space, const tsl__wal
   return w->context > 1 && !(tsl__state_at(space, w->state)->flags & TSL__STATE_LOOP);
 }
 
-/* What follows a name that a walk of names left over: where `resume` goes on is walked over what is
- * left, its tokens are gathered (`g` NULL: they are not). Returns what that leaves; nothing if the
+/* What follows a name that a walk of names left over. Where `resume` goes on is walked over what is
+ * left; its tokens are gathered (`g` NULL: they are not). Returns what that leaves; nothing if the
  * name is not allowed, or on failure (sticky). */
 struct tsl__named_left;
 struct tsl__gather;

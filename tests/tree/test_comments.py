@@ -4,8 +4,7 @@
   tables     no table in a comment has a cell that goes on in another column. A formatter that wraps
              a line of a table does that. Nobody can say then which remark belongs to which row
   orphans    no word or two stand alone on a line within a sentence, which the same formatter leaves
-  sentences  no sentence of a comment or a docstring has more than 25 words. In runtime/ and
-             compiler/ that holds of the comment that opens a file
+  sentences  no sentence of a comment or a docstring has more than 25 words
 
 A row of a table is a line with two cells or more, which two blanks or more set apart. The line
 after a row goes on below the row's last cell, or is another row. Or the row has ended with a full
@@ -31,7 +30,6 @@ WIDEST = 100  # columns
 WRAPS = 80  # a line that is shorter was not wrapped
 C = re.compile(r"\.(c|h|cpp|hpp|def)$")
 ANY = re.compile(r"\.(c|h|cpp|hpp|def|py|pyi|rs|js|mjs|ts|go|java)$")
-ESSAYS = ("runtime/", "compiler/")  # of these the comment that opens a file
 LONE = 2  # words of an orphan, at most
 
 results = []
@@ -102,11 +100,10 @@ def orphans(lines):
 
 
 def long_sentences(name, text):
-    """[(line, words, sentence)] of the comments of a source: of all, or of its essay."""
+    """[(line, words, sentence)] of the comments of a source."""
     return [
         (first + at, length(sentence), sentence)
         for first, lines in comments(name, text)
-        if first == 1 or not name.startswith(ESSAYS)
         for at, paragraph in paragraphs(lines)
         for sentence in sentences(" ".join(paragraph))
         if length(sentence) > MOST
@@ -185,9 +182,9 @@ def test_self():
         "self: rows are no sentence",
     )
     check(
-        not long_at("runtime/b.c", f"int x;\n/* {some}\n * word. */")
-        and long_at("tests/b.c", f"int x;\n  /* {some}\n   * word. */") == [2],
-        "self: essays, and all comments",
+        long_at("a/b.c", f"int x;\n  /* {some}\n   * word. */") == [2]
+        and not long_at("a/b.c", f"int x; /* {some}\n         * word. */"),
+        "self: comments that begin a line",
     )
     check(
         not long_at("a/b.h", "/* x\n *   " + "a b c d;\n *   " * 9 + "*/"),

@@ -162,8 +162,8 @@ static bool distinguished_by(struct saying *y, const struct keyword_value *v,
   return v->count > 1;
 }
 
-/* Branches that a member distinguishes are not multiplied out: its value is one of theirs, and
- * where it is one of a branch's, the branch holds. `absent`: the member may be absent, and then
+/* Branches that a member distinguishes are not multiplied out. The member's value is one of theirs,
+ * and where it is one of a branch's, the branch holds. `absent`: the member may be absent, and then
  * nothing else is demanded; else all branches require it. */
 static bool say_by(struct saying *y, const struct keyword_value *v, const tsl__json *key,
                    const struct atom *absent, struct clauses *out) {

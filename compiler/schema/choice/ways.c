@@ -151,9 +151,9 @@ static bool leaves_open(const struct member *m, uint32_t i) {
 }
 
 /* Clauses from `i` on: fulfilled by this member or not. Recursion is bounded by
- * TSL__SCHEMA_CLAUSES. A lit that was declined is not picked up again for a later clause: where it
- * is picked up at once, and the later clause fulfilled with it, there is at least as much room.
- * Where that is cheap the value must not satisfy it then: so no two ways take the same value, and a
+ * TSL__SCHEMA_CLAUSES. A lit that was declined is not picked up again for a later clause. There is
+ * at least as much room where it is picked up at once, and the later clause fulfilled with it.
+ * Where that is cheap the value must not satisfy it then. So no two ways take the same value, and a
  * text is in one state and not in one of each 2^n. */
 static void ways(struct member *m, uint32_t i) {
   const struct object *o = m->from->object;
@@ -217,8 +217,8 @@ static bool take_branch(struct member *m, uint32_t branch) {
   return true;
 }
 
-/* The branches that must hold once the key has come, as nothing else is left to fulfil some clause:
- * what they ask of its value is decided first. False: no value will do. */
+/* The branches that must hold once the key has come, as nothing else is left to fulfil some clause.
+ * What they ask of its value is decided first. False: no value will do. */
 static bool take_needed(struct member *m) {
   const struct object *o = m->from->object;
   for (uint32_t i = 0; i < o->clause_count && o->branch_count; i++) {

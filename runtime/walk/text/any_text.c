@@ -25,8 +25,8 @@ struct tsl__any_texts {
    * that have something below. */
   const piece *escaped, *closing, *ended;
   uint32_t escaped_n, closing_n, ended_n;
-  /* Walks over the whole vocabulary: of so many characters at most, from none on; and of so many at
-   * least, from one on, the last of which no token closes early. */
+  /* Walks over the whole vocabulary. They are of so many characters at most, from none on, and of
+   * so many at least, from one on. No token closes the last of these early. */
   const tsl__walk *rooms, *needs;
   uint32_t rooms_n, needs_n;
   uint32_t closing_bytes; /* of a token before the quote that closes the string, at most */
@@ -50,7 +50,7 @@ typedef struct place {
   uint32_t characters, node;
 } place;
 
-/* Of a node in the table of quotes: it is not kept; it leads to a node that closes the string; it
+/* Of a node in the table of quotes. It is not kept; it leads to a node that closes the string; it
  * closes it, or lies below. */
 enum { AWAY, LEADS, CLOSES };
 
