@@ -17,9 +17,13 @@ The targets of PROGRAMS are programs of their own, which make a package, install
 else is, and use it. `windows` runs unit tests under Wine (scripts/cross.py), `wheels` makes all
 wheels (scripts/wheels.py).
 
---quick takes those of QUICK, of `windows` a few tests; the lines before the last one say what was
-left out. Each target says how far it came: linked, or ran. Beside the time that went by stands the
-time of the processor, which says what an idle machine would take.
+--quick takes those of QUICK, of `windows` a few tests, of `workflows` no step; the lines before the
+last one say what was left out. Each target says how far it came: linked, or ran. Where a program
+that a target needs is not installed, the target is skipped, and the reason names the package.
+
+JOBS targets are made at a time. Beside the time that went by stands the time of the processor,
+which says what an idle machine would take: both times are measured by wait4, so that targets beside
+each other are told apart.
 
 Objects are kept in build/platforms. zig is the package ziglang of PyPI, pinned in
 scripts/locks/zig.lock (`./dev fetch zig`).
@@ -27,12 +31,15 @@ scripts/locks/zig.lock (`./dev fetch zig`).
 SPDX-License-Identifier: Apache-2.0
 """
 
+import concurrent.futures
+import os
 import pathlib
 import re
-import resource
 import shutil
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -66,31 +73,65 @@ PROGRAMS = {
     "crate": ([f"{PLATFORM_TESTS}/try_crate.py"], []),
     "go": ([f"{PLATFORM_TESTS}/try_go.py"], []),
     "java": ([f"{PLATFORM_TESTS}/try_java.py"], []),
-    "workflows": ([f"{PLATFORM_TESTS}/try_workflows.py"], []),
+    "workflows": ([f"{PLATFORM_TESTS}/try_workflows.py"], ["--lint"]),
     "windows": (["scripts/cross.py", "windows"], ["os", "logits", "mask", "gbnf", "fuzz_api"]),
     "wheels": (["scripts/wheels.py"], []),
 }
+# Those that take longest come first.
 QUICK = """
-    cmake x86_64-linux-musl aarch64-linux-musl x86_64-windows-gnu debian conan npm crate go java
-    workflows windows
+    windows debian conan npm crate x86_64-linux-musl aarch64-linux-musl cmake java go workflows
 """.split()
+# What a target needs: a program, and Debian's package that has it.
+NEEDS = {
+    "cmake": {"cmake": "cmake", "gcc": "gcc"},
+    "x86_64-windows-gnu": {"wine": "wine"},
+    "aarch64-linux-musl": {"qemu-aarch64": "qemu-user"},
+    "debian": {"dpkg-buildpackage": "dpkg-dev", "dh": "debhelper", "lintian": "lintian"},
+    "conan": {"cmake": "cmake", "gcc": "gcc"},
+    "vcpkg": {"cmake": "cmake"},
+    "npm": {"npm": "npm", "emcc": "emscripten", "chromium": "chromium"},
+    "crate": {"cargo": "cargo"},
+    "go": {"go": "golang-go"},
+    "java": {"javac": "default-jdk-headless"},
+    "workflows": {"npm": "npm"},
+    "windows": {"wine": "wine", "x86_64-w64-mingw32-gcc-posix": "gcc-mingw-w64-x86-64-posix"},
+}
 OURS = ["-std=c11", "-O0", "-fno-sanitize=undefined", "-DPCRE2_STATIC"]
+JOBS = min(2, os.cpu_count() or 1)
+of_thread = threading.local()  # .used: seconds of the processor; .said: what is to be printed
 
 
-def processor_time():
-    """Seconds of the processor that the programs took that were run and have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+def done_by(command, cwd=None, environment=None):
+    """Run a program: its status, stdout, stderr. What it took of the processor is added up."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = subprocess.Popen(
+            list(map(str, command)),
+            cwd=cwd,
+            env={**os.environ, **(environment or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        of_thread.used += usage.ru_utime + usage.ru_stime
+        texts = []
+        for file in (out, err):
+            file.seek(0)
+            texts.append(file.read().decode(errors="replace").replace("\r\n", "\n"))
+    return process.returncode, *texts
 
 
-def run(command, what):
-    done = subprocess.run(
-        list(map(str, command)), stdin=subprocess.DEVNULL, capture_output=True, text=True
-    )
-    if done.returncode:
-        print(f"  failed: {what}: {(done.stdout + done.stderr)[-2000:]}")
+def say(line):
+    of_thread.said.append("  " + line)
+
+
+def run(command, what, environment=None):
+    status, out, err = done_by(command, environment=environment)
+    if status:
+        say(f"failed: {what}: {(out + err)[-2000:]}")
         return None
-    return done.stdout
+    return out
 
 
 def compiled(target, sources, folder):
@@ -163,34 +204,35 @@ def built_by_cmake(folder, include):
 def by_program(name, quick):
     """A target of PROGRAMS: (is it fine, how far it came, checks that were skipped)."""
     command, some = PROGRAMS[name]
-    done = subprocess.run(
-        [sys.executable, *command, *(some if quick else [])],
-        cwd=ROOT,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        errors="replace",
-    )
-    counts = re.findall(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", done.stdout, re.M)
+    status, out, err = done_by([sys.executable, *command, *(some if quick else [])], cwd=ROOT)
+    counts = re.findall(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", out, re.M)
     passed, failed, skipped = map(int, counts[-1]) if counts else (0, 1, 0)
-    fine = done.returncode == 0 and passed > 0 and not failed
-    for line in done.stdout.splitlines():
-        if line.startswith(("  skipped:", "  not on")):
-            print(line)
+    fine = status == 0 and passed > 0 and not failed
+    of_thread.said += [
+        line for line in out.splitlines() if line.startswith(("  skipped:", "  not on", "  left"))
+    ]
     if not fine:
-        print(f"  failed: {name}: {(done.stdout + done.stderr)[-3000:]}")
+        say(f"failed: {name}: {(out + err)[-3000:]}")
     return fine, f"ran, {passed} checks", skipped
 
 
 class Followed:
-    """The targets that follow a text: each has to print what the first one printed."""
+    """The targets that follow a text: each has to print what the consumer prints here, linked with
+    the library of the build folder.
+    """
 
     def __init__(self):
         amalgamate.amalgamate(FOLDER / "new", True)
         sources_list.write_if_new(FOLDER / "new", FOLDER / "source")
         self.source = FOLDER / "source"
         self.sources = [self.source / "turnstile.c", *vendor.sources(self.source / "vendor")]
-        self.said = None
+        program = FOLDER / "expected"
+        system = ["-lpcre2-8", "-lyajl", "-lxxhash", "-lm", "-pthread"]
+        consumer = ROOT / "tests" / "platforms" / "consumer.c"
+        library = ROOT / "build" / "libturnstile.a"
+        command = ["cc", "-std=c11", f"-I{ROOT}/include", consumer, library, *system]
+        built = run([*command, "-o", program], "the consumer here")
+        self.said = run([program], "the consumer here") if built is not None else None
 
     def run(self, target):
         """(is it fine, how far it came, checks that were skipped)"""
@@ -202,16 +244,36 @@ class Followed:
             program = compiled(target, self.sources, folder)
         if program is None or way is None:
             return program is not None, "linked", 0
-        if way and not shutil.which(way[0]):
-            print(f"  skipped: {target} is not run: {way[0]} is not installed")
-            return True, "linked", 1
-        printed = run([*way, program], target)
-        printed = printed and printed.replace("\r\n", "\n")
-        self.said = self.said or printed
+        # Wine keeps its files where it is told to, or in the folder of the user
+        wine = {"WINEPREFIX": str(FOLDER / "wine"), "WINEDEBUG": "-all"} if "wine" in way else {}
+        printed = run([*way, program], target, wine)
         fine = printed is not None and "complete 1" in printed and printed == self.said
         if not fine:
-            print(f"  failed: {target} prints {printed!r}, not {self.said!r}")
+            say(f"failed: {target} prints {printed!r}, not {self.said!r}")
         return fine, "ran", 0
+
+
+def one(target, quick, followed):
+    """One target: (passed, failed, skipped), what is to be printed, seconds of the processor."""
+    of_thread.used, of_thread.said = 0, []
+    start = time.monotonic()
+    missing = [
+        f"there is no {program} here: apt-get install {package}"
+        for program, package in NEEDS.get(target, {}).items()
+        if not shutil.which(program)
+    ]
+    if missing:
+        say(f"skipped: {target}: {'; '.join(missing)}")
+        return (0, 0, 1), of_thread.said, 0
+    if target in PROGRAMS:
+        fine, how, skipped = by_program(target, quick)
+    else:
+        fine, how, skipped = followed.run(target)
+    say(
+        f"{'ok  ' if fine else 'FAIL'} {target}: {how}, {time.monotonic() - start:.0f} s, "
+        f"{of_thread.used:.0f} s of processor"
+    )
+    return (fine, not fine, skipped), of_thread.said, of_thread.used
 
 
 def main():
@@ -222,28 +284,24 @@ def main():
         sys.exit(f"platforms: there is no {', '.join(unknown)}; there are {', '.join(known)}")
     if not ZIG.is_file():
         sys.exit("platforms: zig is not there; run ./dev fetch zig")
+    begin, sums, used = time.monotonic(), [0, 0, 0], 0
+    of_thread.used, of_thread.said = 0, []
     followed = Followed() if set(targets) & set(TARGETS) else None
-    counts, begin = [0, 0, 0], time.monotonic()
-    for target in targets:
-        start, used = time.monotonic(), processor_time()
-        if target in PROGRAMS:
-            fine, how, skipped = by_program(target, quick)
-        else:
-            fine, how, skipped = followed.run(target)
-        counts[not fine] += 1
-        counts[2] += skipped
-        seconds, used = time.monotonic() - start, processor_time() - used
-        print(
-            f"  {'ok  ' if fine else 'FAIL'} {target}: {how}, {seconds:.0f} s, "
-            f"{used:.0f} s of processor",
-            flush=True,
-        )
+    for line in of_thread.said:
+        print(line)
+    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+        work = [pool.submit(one, target, quick, followed) for target in targets]
+        for future in concurrent.futures.as_completed(work):
+            counts, said, seconds = future.result()
+            sums = [a + b for a, b in zip(sums, counts, strict=True)]
+            used += seconds
+            print("\n".join(said), flush=True)
     if quick:
         left = ", ".join(name for name in known if name not in targets)
-        print(f"  left out by --quick: {left}; most unit tests of windows")
-    print(f"  all: {time.monotonic() - begin:.0f} s, {processor_time():.0f} s of processor")
-    print("{} passed, {} failed, {} skipped".format(*counts))
-    return counts[1] > 0
+        print(f"  left out by --quick: {left}; most unit tests of windows; steps of workflows")
+    print(f"  all: {time.monotonic() - begin:.0f} s, {used:.0f} s of processor")
+    print("{} passed, {} failed, {} skipped".format(*sums))
+    return sums[1] > 0
 
 
 if __name__ == "__main__":
