@@ -2,17 +2,25 @@
 """What a step costs without the vector kernels of a processor, and on other machines: the table of
 docs/platforms.md.
 
-    scripts/platform_costs.py [--count]     after ./dev wheels, whose objects it links
+    scripts/platform_costs.py          after ./dev fetch zig wasm audit; needs qemu-user, emcc, node
 
-tests/platforms/costs.c does three pieces of work with each kind of kernels. For x86-64 it is run on
-this machine; --count has callgrind count instructions, too. For arm64 it is run under qemu: there
-the times compare kernels with each other, and say nothing of a real processor. For WebAssembly Node
-runs the same masks and rows with the package of bindings/node, if that is built.
+tests/platforms/costs.c does three pieces of work with each kind of kernels. Each is run under qemu,
+where tests/platforms/count_plugin.c counts the instructions of a round: those are the same on a
+busy machine, and qemu has processors that are not here. x86-64 is run on this machine as well, for
+the time. qemu's own time says nothing of a real processor, so none is printed.
+
+For WebAssembly Node does the same work with the package of bindings/node, built as it is handed
+out, and built with vectors (SIMD). Node is run under qemu too: what is counted are instructions of
+x86-64, which its optimising compiler made of WebAssembly.
+
+The objects are those of the wheels (scripts/wheels.py), and are compiled where they are not there.
 
 SPDX-License-Identifier: Apache-2.0
 """
 
+import os
 import pathlib
+import platform
 import re
 import shutil
 import subprocess
@@ -20,105 +28,111 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-WHEELS = ROOT / "build" / "wheels"
-ZIG = ROOT / "build" / "zig" / "venv" / "bin" / "python"
-NODE = ROOT / "build" / "hosts" / "node"
-SOURCE = ROOT / "tests" / "platforms" / "costs.c"
-# zig's target: how it is run, the kernels, rounds.
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import wheels  # noqa: E402
+
+TESTS = ROOT / "tests" / "platforms"
+PACKAGE = ROOT / "bindings" / "node"
+# zig's target: its qemu, the kernels that qemu's processor has, those that are timed here.
 RUNS = {
-    "x86_64-linux-gnu.2.17": ([], ["portable", "avx2", "avx512"], 200),
-    "aarch64-linux-musl": (["qemu-aarch64"], ["portable", "neon"], 20),
+    "x86_64-linux-gnu.2.17": (
+        ["qemu-x86_64", "-cpu", "max"],
+        ["portable", "avx2"],
+        ["portable", "avx2", "avx512"],
+    ),
+    "aarch64-linux-musl": (["qemu-aarch64"], ["portable", "neon"], []),
 }
 WORKS = ["apply", "draw", "masks"]
-SCRIPT = """
-const {load} = require(process.argv[1] + '/index.js');
-load({folder: process.argv[2]}).then((library) => {
-  const vocab = library.embeddedVocab(), row = new Float32Array(vocab.logitsWidth);
-  const schema = {type: 'object', required: ['name', 'age'], properties: {
-    name: {type: 'string', pattern: '^[A-Z][a-z]+$'}, age: {type: 'integer'}}};
-  const once = () => {
-    const grammar = library.jsonSchema(vocab, schema), matcher = library.matcher(grammar);
-    for (const byte of Buffer.from('{"name": "Ada", "age": 36}')) {
-      matcher.mask();
-      matcher.acceptBytes(Uint8Array.of(byte));
-    }
-    matcher.free();
-    grammar.free();
-  };
-  for (let i = 0; i < 50; i++) once();
-  const start = process.hrtime.bigint();
-  for (let i = 0; i < 200; i++) once();
-  console.log(`masks ${Number(process.hrtime.bigint() - start) / 200}`);
-});
-"""
+COUNTED, TIMED = 10, 200  # rounds
+# The package's folder, and what emcc gets beside its flags.
+WASM = {
+    "portable": (ROOT / "build" / "hosts" / "node", ""),
+    "SIMD": (ROOT / "build" / "platforms" / "wasm-simd", "-msimd128 -fopenmp-simd -DTSL__SIMD"),
+}
+# Each function is compiled once, by the optimising compiler, and no thread runs beside.
+NODE = ["--single-threaded", "--no-liftoff", "--wasm-lazy-compilation"]
 
 
-def built(target, folder):
-    objects = [
-        path
-        for path in sorted((WHEELS / target).glob("*.o"))
-        if path.name.startswith(("source-turnstile", "pcre2-", "yajl-"))
-    ]
-    if not objects:
-        sys.exit(f"platform_costs: there are no objects for {target}; run ./dev wheels {target}")
-    program = folder / target
-    command = [ZIG, "-m", "ziglang", "cc", "-target", target, "-O2", f"-I{ROOT}/include", SOURCE]
-    subprocess.run([*command, *objects, "-lm", "-lpthread", "-o", program], check=True)
-    return program
-
-
-def times(command):
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+def ran(command, **more):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, **more)
     if done.returncode:
-        return None
-    return dict(re.findall(r"^(\w+) ([\d.]+)$", done.stdout, re.M))
+        said = (done.stdout + done.stderr)[-1500:]
+        sys.exit(f"platform_costs: {' '.join(map(str, command))}: {said}")
+    return done
 
 
-def counted(program, kernels, folder):
-    """Instructions of one round of each work, or None where callgrind lacks the instructions."""
-    out = []
-    for work in WORKS:
-        file = folder / "callgrind.out"
-        rounds = 5  # and one before them
-        done = subprocess.run(
-            [
-                *("valgrind", "--tool=callgrind", f"--toggle-collect=work_{work}"),
-                *(f"--callgrind-out-file={file}", program, kernels, str(rounds)),
-            ],
-            capture_output=True,
-            text=True,
+def program(target, folder):
+    """costs.c, linked with the objects of that target's wheel."""
+    objects = wheels.OUT / target
+    if not (objects / "source-turnstile.o").is_file():
+        wheels.make_wheel(target, wheels.source_tree())
+    made = folder / target
+    named = ("source-turnstile", "pcre2-", "yajl-")
+    parts = [path for path in sorted(objects.glob("*.o")) if path.name.startswith(named)]
+    command = [wheels.ZIG, "-m", "ziglang", "cc", "-target", target, "-O2", f"-I{ROOT}/include"]
+    ran([*command, TESTS / "costs.c", *parts, "-lm", "-lpthread", "-o", made])
+    return made
+
+
+def counted(command, plugin, rounds):
+    """{work: instructions of a round}: the program calls getppid before and after each work."""
+    emulator, rest = command
+    done = ran([*emulator, "-plugin", plugin, *rest])
+    sums = list(map(int, re.findall(r"^instructions (\d+)$", done.stderr, re.M)))
+    names = re.findall(r"^(\w+) [\d.]+$", done.stdout, re.M)
+    if len(sums) != 2 * len(names):
+        sys.exit(f"platform_costs: {len(sums)} counts for {names}: {done.stderr[-500:]}")
+    pairs = zip(names, sums[::2], sums[1::2], strict=True)
+    return {name: f"{(after - before) // rounds:,}" for name, before, after in pairs}
+
+
+def timed(command):
+    """{work: microseconds of a round}, or None: this processor lacks the kernels."""
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    found = re.findall(r"^(\w+) ([\d.]+)$", done.stdout, re.M)
+    return {name: f"{float(ns) / 1000:,.0f}" for name, ns in found} or None
+
+
+def row(machine, kernels, what, found):
+    if found:
+        cells = " | ".join(found.get(work, "") for work in WORKS)
+        print(f"| {machine} | {kernels} | {what} | {cells} |", flush=True)
+
+
+def of_wasm(plugin):
+    emulator = ["qemu-x86_64", "-cpu", "max"]
+    for kernels, (folder, flags) in WASM.items():
+        environment = {**os.environ, "TSL_WASM_FLAGS": flags}
+        ran([sys.executable, PACKAGE / "build.py", folder], env=environment)
+        work = [TESTS / "costs.js", PACKAGE, folder]
+        node = shutil.which("node")
+        row(
+            "WebAssembly in Node",
+            kernels,
+            "instructions",
+            counted((emulator, [node, *NODE, *work, COUNTED]), plugin, COUNTED),
         )
-        found = re.search(r"Collected : (\d+)", done.stderr)
-        if done.returncode or not found:
-            return None
-        out.append(f"{int(found.group(1)) // (rounds + 1):,}")
-    return out
+        row("WebAssembly in Node", kernels, "µs", timed([node, *work, TIMED]))
 
 
 def main():
-    count = sys.argv[1:] == ["--count"]
-    if count and not shutil.which("valgrind"):
-        sys.exit("platform_costs: valgrind is not installed")
+    emulators = [emulator[0] for emulator, _, _ in RUNS.values()]
+    if missing := [name for name in [*emulators, "emcc", "node", "gcc"] if not shutil.which(name)]:
+        sys.exit(f"platform_costs: {', '.join(missing)} is not installed")
     print("| machine | kernels | what | " + " | ".join(WORKS) + " |\n|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for target, (way, levels, rounds) in RUNS.items():
-            if way and not shutil.which(way[0]):
-                continue
-            program = built(target, folder)
+        plugin = folder / "count.so"
+        ran(["gcc", "-std=c11", "-O2", "-fPIC", "-shared", TESTS / "count_plugin.c", "-o", plugin])
+        for target, (emulator, levels, here) in RUNS.items():
+            made, machine = program(target, folder), target.split("-")[0]
             for kernels in levels:
-                found = times([*way, program, kernels, rounds])
-                if found is None:
-                    print(f"| {target} | {kernels} | not there | | | |")
-                    continue
-                row = " | ".join(f"{float(found[work]) / 1000:,.1f}" for work in WORKS)
-                print(f"| {target} | {kernels} | µs | {row} |", flush=True)
-                if count and not way and (found := counted(program, kernels, folder)):
-                    print(f"| {target} | {kernels} | instructions | {' | '.join(found)} |")
-    if (NODE / "turnstile.wasm").is_file() and shutil.which("node"):
-        found = times(["node", "-e", SCRIPT, ROOT / "bindings" / "node", NODE])
-        if found:
-            print(f"| wasm | portable, Node | µs | | | {float(found['masks']) / 1000:,.1f} |")
+                command = (emulator, [made, kernels, COUNTED])
+                row(machine, kernels, "instructions", counted(command, plugin, COUNTED))
+            for kernels in here if machine == platform.machine() else []:
+                row(machine, kernels, "µs", timed([made, kernels, TIMED]))
+        of_wasm(plugin)
 
 
 if __name__ == "__main__":

@@ -328,6 +328,14 @@ def tag_of(target):
     return f"{'cp311' if 'windows' in target else 'cp39'}-abi3-{TARGETS[target]}"
 
 
+def source_tree():
+    """The one source and what it stands on; files that are the same keep their time."""
+    source = OUT / "source"
+    amalgamate.amalgamate(OUT / "new", True)
+    sources.write_if_new(OUT / "new", source)
+    return source
+
+
 def make_wheel(target, source):
     folder = OUT / target
     folder.mkdir(parents=True, exist_ok=True)
@@ -347,10 +355,7 @@ def main():
         sys.exit(f"wheels: there is no {', '.join(unknown)}; there are {known}")
     if not ZIG.is_file() or not AUDIT.is_dir():
         sys.exit("wheels: zig or auditwheel is not there; run ./dev fetch zig audit")
-    source = OUT / "source"
-    amalgamate.amalgamate(OUT / "new", True)
-    sources.write_if_new(OUT / "new", source)
-    failed = 0
+    source, failed = source_tree(), 0
     for target in targets:
         start = time.monotonic()
         if target == "sdist":

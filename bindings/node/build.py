@@ -84,6 +84,7 @@ YAJL_VERSION = (
 # There are two stacks. The one in WebAssembly's memory overflows unseen into other data. The host
 # keeps the other one, of about 1 MB, and calls take more of that.
 FLAGS = ["-O2", "-DNDEBUG", "-DTSL__NESTED_MAX=1000"]
+FLAGS += os.environ.get("TSL_WASM_FLAGS", "").split()  # for trials, in a folder of their own
 STACK = 1 << 22
 LINK = [
     "-O2",
