@@ -13,6 +13,9 @@
   figures   the table beside other engines is that of docs/bench/peers.md; what docs/bench.md says
             of pairs, texts and schemas stands in docs/testing-log.md
   links     every file and folder that README.md, CONTRIBUTING.md and CHANGELOG.md link to exists
+  platforms the table of platforms says no more than that of docs/platforms.md, which has a row for
+            each target of scripts/platforms.py and scripts/cross.py; what can't be run here is not
+            said to be run. "Install" has a line for each of six package managers
   hosts     docs/hosts.md links to an example for each host, of at most 50 lines, which a test of
             the hosts runs
 
@@ -31,6 +34,11 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("TSL_BUILD", ROOT / "build"))
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import cross  # noqa: E402
+import platforms  # noqa: E402
+
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 results = []
@@ -252,6 +260,47 @@ def test_hosts():
         check((ROOT / "docs" / target).exists(), f"docs/hosts.md: {target} exists")
 
 
+def table(text, heading):
+    """The rows of the table that follows these words, as lists of cells."""
+    lines = text.partition(heading)[2].partition("\n\n")[0].split("\n")[2:]
+    return [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in lines]
+
+
+def test_platforms():
+    page = (ROOT / "docs" / "platforms.md").read_text(encoding="utf-8")
+    rows = table(page, "| platform | compiled by | linked | run | tried by |")
+    by = {row[-1].strip("`"): row for row in rows}
+    check(len(by) == len(rows) > 20, f"docs/platforms.md: each of {len(rows)} rows is tried apart")
+    targets = platforms.TARGETS.keys() | platforms.PROGRAMS.keys() - {"workflows"}
+    wanted = targets | {f"./dev cross {machine}" for machine in cross.MACHINES}
+    named = {name for name in by if not name.startswith("./dev test")}
+    check(named == wanted, f"docs/platforms.md: rows for {named ^ wanted} are missing or too many")
+    for target, way in platforms.TARGETS.items():
+        ran = by[target][3] != "no" if target in by else None
+        check(ran == (way is not None), f"docs/platforms.md: is {target} run? {ran}, by {way}")
+    words = {"macOS", "FreeBSD", "Windows", "WebAssembly", "arm64", "s390x", "i386", "musl"}
+    shown = table(README, "| platform | built | linked | run |")
+    seen = set()
+    for platform, *cells in shown:
+        check(cells[:2] == ["yes", "yes"], f"README.md: {platform}: {cells[:2]}")
+        names = words & set(re.findall(r"\w+", platform))
+        if "macOS" in names:
+            names -= {"arm64"}
+        seen |= names
+        for name in names:
+            of_name = [
+                row for row in rows if name in row[0] and ("macOS" in row[0]) == (name == "macOS")
+            ]
+            ran = any(row[3] != "no" for row in of_name)
+            check(of_name and all(row[2].startswith("yes") for row in of_name), f"{name} is linked")
+            check(
+                ran == (cells[2] != "no"), f"README.md: {platform}: run: {cells[2]}; {name}: {ran}"
+            )
+    check(seen == words, f"README.md has no row for {words - seen}")
+    managers = [row[0] for row in table(README, "| for | one line |")]
+    check(managers == ["pip", "npm", "cargo", "CMake", "brew", "apt"], f"Install: {managers}")
+
+
 def main():
     for name, test in [
         ("size", test_size),
@@ -261,6 +310,7 @@ def main():
         ("header", test_header),
         ("figures", test_figures),
         ("links", test_links),
+        ("platforms", test_platforms),
         ("hosts", test_hosts),
     ]:
         before = len(results)
