@@ -22,8 +22,8 @@ last one say what was left out. Each target says how far it came: linked, or ran
 that a target needs is not installed, the target is skipped, and the reason names the package.
 
 JOBS targets are made at a time. Beside the time that went by stands the time of the processor,
-which says what an idle machine would take: both times are measured by wait4, so that targets beside
-each other are told apart.
+which says what an idle machine would take. wait4 measures that for each program, so that it is
+known of each target, though others are made beside it.
 
 Objects are kept in build/platforms. zig is the package ziglang of PyPI, pinned in
 scripts/locks/zig.lock (`./dev fetch zig`).
@@ -244,7 +244,7 @@ class Followed:
             program = compiled(target, self.sources, folder)
         if program is None or way is None:
             return program is not None, "linked", 0
-        # Wine keeps its files where it is told to, or in the folder of the user
+        # Wine keeps its files in the folder of the user where no other is named
         wine = {"WINEPREFIX": str(FOLDER / "wine"), "WINEDEBUG": "-all"} if "wine" in way else {}
         printed = run([*way, program], target, wine)
         fine = printed is not None and "complete 1" in printed and printed == self.said

@@ -3,7 +3,7 @@
  *   node costs.js PACKAGE FOLDER ROUNDS      PACKAGE: bindings/node; FOLDER: what its build.py made
  *
  * It prints a line for each work: its name and nanoseconds of a round. process.ppid is getppid,
- * which tells the plugin that counts instructions where a work begins and ends. The package draws
+ * by which the plugin that counts instructions knows where a work begins and ends. The package draws
  * no tokens, so there is no work for that.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -163,8 +163,8 @@ def bundle(host, bundlers, name, text, out):
 
 
 def in_chromium(folder, said, who):
-    """Does a page with that module say what the package says in Node? The page itself tells the
-    server, so that a busy machine is waited for, and Chromium is ended then.
+    """Does a page with that module say what the package says in Node? The page itself sends that
+    to the server, so that a busy machine is waited for, and Chromium is ended then.
     """
     (folder / "page.html").write_text(
         '<!DOCTYPE html><meta charset="utf-8"><script>'
@@ -174,7 +174,7 @@ def in_chromium(folder, said, who):
         "addEventListener('unhandledrejection', wrong);</script>"
         '<script type="module" src="main.mjs"></script>\n'
     )
-    heard, told = [], threading.Event()
+    heard, arrived = [], threading.Event()
 
     class Handler(http.server.SimpleHTTPRequestHandler):
         extensions_map = {
@@ -190,7 +190,7 @@ def in_chromium(folder, said, who):
             if not self.path.startswith("/said?"):
                 return super().do_GET()
             heard.append(urllib.parse.unquote(self.path.partition("?")[2]))
-            told.set()
+            arrived.set()
             self.send_response(204)
             return self.end_headers()
 
@@ -210,7 +210,7 @@ def in_chromium(folder, said, who):
             start_new_session=True,
         )
         end = time.monotonic() + PATIENCE
-        while time.monotonic() < end and browser.poll() is None and not told.wait(0.5):
+        while time.monotonic() < end and browser.poll() is None and not arrived.wait(0.5):
             pass
         with contextlib.suppress(ProcessLookupError):
             os.killpg(browser.pid, signal.SIGKILL)
