@@ -5,7 +5,7 @@ docs/platforms.md.
     scripts/platform_costs.py          after ./dev fetch zig wasm audit; needs qemu-user, emcc, node
 
 tests/platforms/costs.c does three pieces of work with each kind of kernels. Each is run under qemu,
-where tests/platforms/count_plugin.c counts the instructions of a round: those are the same on a
+where tests/platforms/count_plugin.c counts the instructions of a round. Those are the same on a
 busy machine, and qemu has processors that are not here. x86-64 is run on this machine as well, for
 the time. qemu's own time says nothing of a real processor, so none is printed.
 
