@@ -2,7 +2,8 @@
 """What a step costs without the vector kernels of a processor, and on other machines: the table of
 docs/platforms.md.
 
-    scripts/platform_costs.py          after ./dev fetch zig wasm audit; needs qemu-user, emcc, node
+    scripts/platform_costs.py [wasm]   after ./dev build and ./dev fetch zig wasm audit; needs
+                                       qemu-user, emcc, node. wasm: those rows alone
 
 tests/platforms/costs.c does three pieces of work with each kind of kernels. Each is run under qemu,
 where tests/platforms/count_plugin.c counts the instructions of a round. Those are the same on a
@@ -13,7 +14,8 @@ For WebAssembly Node does the same work with the package of bindings/node, built
 out, and built with vectors (SIMD). Node is run under qemu too: what is counted are instructions of
 x86-64, which its optimising compiler made of WebAssembly.
 
-The objects are those of the wheels (scripts/wheels.py), and are compiled where they are not there.
+x86-64 is the release build. For arm64 the objects are those of the wheel (scripts/wheels.py), which
+are compiled where they are not there.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -34,9 +36,10 @@ import wheels  # noqa: E402
 
 TESTS = ROOT / "tests" / "platforms"
 PACKAGE = ROOT / "bindings" / "node"
-# zig's target: its qemu, the kernels that qemu's processor has, those that are timed here.
+# This machine, or zig's target: its qemu, the kernels that qemu's processor has, those that are
+# timed here.
 RUNS = {
-    "x86_64-linux-gnu.2.17": (
+    "x86_64": (
         ["qemu-x86_64", "-cpu", "max"],
         ["portable", "avx2"],
         ["portable", "avx2", "avx512"],
@@ -63,7 +66,15 @@ def ran(command, **more):
 
 
 def program(target, folder):
-    """costs.c, linked with the objects of that target's wheel."""
+    """costs.c, linked with the release build, or with the objects of that target's wheel."""
+    if target == platform.machine():
+        made, library = folder / target, ROOT / "build" / "libturnstile.a"
+        if not library.is_file():
+            sys.exit(f"platform_costs: {library} is not there; run ./dev build")
+        system = ["-lpcre2-8", "-lyajl", "-lxxhash", "-lm", "-pthread"]
+        command = ["gcc", "-O2", f"-I{ROOT}/include", TESTS / "costs.c", library, *system]
+        ran([*command, "-o", made])
+        return made
     objects = wheels.OUT / target
     if not (objects / "source-turnstile.o").is_file():
         wheels.make_wheel(target, wheels.source_tree())
@@ -125,7 +136,8 @@ def main():
         folder = pathlib.Path(name)
         plugin = folder / "count.so"
         ran(["gcc", "-std=c11", "-O2", "-fPIC", "-shared", TESTS / "count_plugin.c", "-o", plugin])
-        for target, (emulator, levels, here) in RUNS.items():
+        runs = {} if sys.argv[1:] == ["wasm"] else RUNS
+        for target, (emulator, levels, here) in runs.items():
             made, machine = program(target, folder), target.split("-")[0]
             for kernels in levels:
                 command = (emulator, [made, kernels, COUNTED])
