@@ -6,6 +6,7 @@
 
 #define ALTERNATIVES 32u /* parts of so many alternatives are joined at once */
 #define MANY 40u         /* derivatives of what has parts from which on they are */
+#define CALLS_MANY 400u  /* derivatives of what holds calls from which on they are remembered */
 
 void tsl__parts_add(tsl__exprs *x, tsl__parts *parts, tsl__count count, tsl__expr e) {
   if (e == TSL__NONE) return;
@@ -195,8 +196,8 @@ static void derive_alt_parts(tsl__exprs *x, tsl__node n, uint8_t byte, tsl__step
   if (plain && plain != few) tsl__free(&x->alloc, plain, room * sizeof *plain);
 }
 
-void tsl__derive_parts(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__step how, tsl__parts *out) {
-  tsl__node n = tsl__node_at(x, e);
+static void derive_parts_anew(tsl__exprs *x, tsl__expr e, tsl__node n, uint8_t byte, tsl__step how,
+                              tsl__parts *out) {
   if (tsl__kinds[n.kind]->derive_parts) {
     tsl__kinds[n.kind]->derive_parts(x, e, byte, how, out);
   } else if (n.kind == TSL__K_RULE && (how.last || !tsl__node_is_call(x, &n))) {
@@ -218,6 +219,48 @@ void tsl__derive_parts(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__step how, 
     if (d) tsl__parts_add(x, out, TSL__COUNT_NEXT, tsl__expr_seq(x, d, e));
   } else {
     tsl__parts_add(x, out, TSL__COUNT_CLEAR, tsl__derive_in(x, e, byte, how.last));
+  }
+}
+
+/* ---- derivatives of what holds calls ---------------------------------------------------------- */
+
+/* A rule of a language leads to many alternatives, each of which holds rules again. Each state of
+ * the language derives most of them by each byte, as the states before did: so those are remembered.
+ * NULL: not this one. The key holds all that the derivative depends on. */
+static tsl__call_step *call_slot(tsl__exprs *x, const tsl__node *n, tsl__expr e, uint8_t byte,
+                                 tsl__step how, uint64_t *key) {
+  if (!(n->flags & TSL__CALLS) || n->loop || x->searching ||
+      (n->kind != TSL__K_ALT && n->kind != TSL__K_SEQ && n->kind != TSL__K_RULE))
+    return NULL;
+  if (!x->call_steps) {
+    if (++x->call_derived < CALLS_MANY) return NULL;
+    x->call_steps = tsl__alloc_zero(&x->alloc, TSL__CALL_STEPS * sizeof *x->call_steps);
+    if (!x->call_steps) return tsl__expr_no_memory(x), NULL;
+  }
+  unsigned with = how.last | how.registers << 1 | how.phase << 2 | 1u << 4;
+  *key = (uint64_t)with << 56 | (uint64_t)e << 8 | byte;
+  return &x->call_steps[tsl__mix(*key) % TSL__CALL_STEPS];
+}
+
+/* All that was spent since the last tsl__exprs_begin. */
+static uint64_t spent(const tsl__exprs *x) { return x->steps * TSL__WORK + x->work; }
+
+void tsl__derive_parts(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__step how, tsl__parts *out) {
+  tsl__node n = tsl__node_at(x, e);
+  uint64_t key = 0, before = spent(x);
+  tsl__call_step *known = call_slot(x, &n, e, byte, how, &key);
+  if (!known) {
+    derive_parts_anew(x, e, n, byte, how, out);
+  } else if (known->key == key) {
+    if (tsl__exprs_work(x, known->work)) tsl__parts_add(x, out, TSL__COUNT_CLEAR, known->d);
+  } else {
+    tsl__parts own;
+    own.n = 0;
+    derive_parts_anew(x, e, n, byte, how, &own);
+    tsl__expr d = own.n ? own.at[0].e : TSL__NONE;
+    if (own.n <= 1 && !tsl__node_at(x, d).loop && x->status == TSL_OK)
+      *known = (tsl__call_step){key, d, (uint32_t)(spent(x) - before)};
+    for (uint32_t i = 0; i < own.n; i++) tsl__parts_add(x, out, own.at[i].count, own.at[i].e);
   }
 }
 

@@ -212,6 +212,15 @@ typedef struct tsl__known_step {
   tsl__expr d;
 } tsl__known_step;
 
+/* The same of what holds calls, with all else that it depends on in the key. `work`: what it took to
+ * make, which is spent again when it is found, so that bounds don't depend on what is remembered. */
+#define TSL__CALL_STEPS 4096u
+typedef struct tsl__call_step {
+  uint64_t key; /* 0: free */
+  tsl__expr d;
+  uint32_t work;
+} tsl__call_step;
+
 /* Exponents from low to high: the expression of what follows the 'e' (compiler/number/parts.c).
  * Those with holes are not remembered. */
 typedef struct tsl__known_exponent {
@@ -266,6 +275,9 @@ struct tsl__exprs {
    * by the first exploration (compiler/states/letters.c) */
   tsl__known_step *known_steps;
   uint32_t derived; /* without that table */
+  /* TSL__CALL_STEPS of them, of what holds calls, made when much was derived */
+  tsl__call_step *call_steps;
+  uint32_t call_derived; /* without that table */
   /* TSL__SEARCH_STEPS of them, of the conjuncts of meets, made by the first long search
    * (empty.c) */
   tsl__known_step *search_steps;
