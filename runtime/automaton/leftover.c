@@ -117,43 +117,121 @@ static const tsl__child *find_child(const tsl__space *space, tsl__leftover t, ui
   return NULL;
 }
 
+/* A child of a set of which it is known that it is new: the n nodes (in place) that its byte leads
+ * to. NULL on failure (sticky). */
+static const tsl__child *add_child(tsl__space *space, tsl__leftover t, uint8_t byte,
+                                   uint32_t *nodes, size_t n) {
+  const tsl__trie *trie = &space->vocab->trie;
+  tsl__child made = {.set = t, .byte = byte};
+  for (size_t i = 0; i < n; i++)
+    made.count += trie->nodes[nodes[i]].own_end - trie->nodes[nodes[i]].begin;
+  if (made.count) {
+    tsl_token *tokens = tsl__arena_alloc(&space->arena, made.count * sizeof *tokens);
+    if (!tokens) return tsl__space_no_memory(space), NULL;
+    made.tokens = tokens;
+    for (size_t i = 0; i < n; i++) {
+      const tsl__trie_node *node = &trie->nodes[nodes[i]];
+      for (uint32_t k = node->begin; k < node->own_end; k++) *tokens++ = trie->order[k];
+    }
+  }
+  made.to = tsl__leftover_intern(space, nodes, n);
+  tsl__child *child =
+      space->status == TSL_OK ? tsl__pool_add(&space->children.pool, &space->kept) : NULL;
+  if (child) *child = made;
+  if (!child || !tsl__index_add(&space->children.index, &space->alloc, child_hash(t, byte),
+                                tsl__space_count(space, children) - 1))
+    return tsl__space_no_memory(space), NULL;
+  return child;
+}
+
 const tsl__child *tsl__leftover_child(tsl__space *space, tsl__leftover t, uint8_t byte) {
-  uint64_t hash = child_hash(t, byte);
-  const tsl__child *found = find_child(space, t, byte, hash);
+  const tsl__child *found = find_child(space, t, byte, child_hash(t, byte));
   if (found) return found;
   const tsl__trie *trie = &space->vocab->trie;
   const tsl__leftover_rec *r = tsl__leftover_at(space, t);
   TSL__VEC(uint32_t) nodes = {0};
-  TSL__VEC(tsl_token) tokens = {0};
   bool fine = true;
   for (uint32_t i = 0; i < r->n; i++)
     TSL__PREFETCH(&trie->nodes[trie->nodes[r->nodes[i]].first_child]);
   for (uint32_t i = 0; i < r->n && fine; i++) {
     uint32_t c = tsl__trie_child(trie, r->nodes[i], byte);
-    if (!c) continue;
-    const tsl__trie_node *node = &trie->nodes[c];
-    if (node->children) fine = tsl__vec_push(&space->alloc, &nodes, c);
-    for (uint32_t k = node->begin; k < node->own_end && fine; k++)
-      fine = tsl__vec_push(&space->alloc, &tokens, trie->order[k]);
+    fine = !c || tsl__vec_push(&space->alloc, &nodes, c);
   }
-  tsl__child *child = NULL;
-  if (fine) {
-    tsl__child made = {.set = t,
-                       .byte = byte,
-                       .to = tsl__leftover_intern(space, nodes.at, nodes.n),
-                       .count = (uint32_t)tokens.n};
-    if (tokens.n)
-      made.tokens = tsl__arena_copy(&space->arena, tokens.at, tokens.n * sizeof *tokens.at);
-    child = space->status != TSL_OK || (tokens.n && !made.tokens)
-                ? NULL
-                : tsl__pool_add(&space->children.pool, &space->kept);
-    if (child) *child = made;
-    if (child && !tsl__index_add(&space->children.index, &space->alloc, hash,
-                                 tsl__space_count(space, children) - 1))
-      child = NULL;
-  }
+  const tsl__child *child = fine ? add_child(space, t, byte, nodes.at, nodes.n) : NULL;
   tsl__vec_free(&space->alloc, &nodes);
-  tsl__vec_free(&space->alloc, &tokens);
   if (!child) tsl__space_no_memory(space);
   return child;
+}
+
+/* ---- children by many bytes at once ----------------------------------------------------------- */
+
+/* A node's labels are read one by one, unless it has so many for each byte: then each byte is
+ * sought. */
+#define LABELS_MANY 8u
+
+typedef struct step {
+  uint32_t to;
+  uint8_t byte;
+} step;
+typedef TSL__VEC(step) steps;
+
+/* Where the n bytes lead from a node. */
+static bool add_steps(tsl__space *space, const tsl__trie_node *node, const tsl__bytes *bytes,
+                      unsigned n, steps *out) {
+  const tsl__trie *trie = &space->vocab->trie;
+  const uint8_t *labels = trie->labels + node->first_child;
+  bool fine = true;
+  if (node->children <= n * LABELS_MANY) {
+    for (uint32_t i = 0; i < node->children && fine; i++)
+      if (tsl__bytes_has(bytes, labels[i]))
+        fine = tsl__vec_push(&space->alloc, out, ((step){node->first_child + i, labels[i]}));
+    return fine;
+  }
+  for (int w = 0; w < 4; w++)
+    for (uint64_t bits = bytes->w[w]; bits && fine; bits &= bits - 1) {
+      uint8_t byte = (uint8_t)(w * 64 + __builtin_ctzll(bits));
+      uint32_t to = tsl__trie_child(trie, (uint32_t)(node - trie->nodes), byte);
+      if (to) fine = tsl__vec_push(&space->alloc, out, ((step){to, byte}));
+    }
+  return fine;
+}
+
+/* The steps by byte, those of one in the order of the set: a child for each. */
+static bool add_children(tsl__space *space, tsl__leftover t, const tsl__bytes *bytes,
+                         const steps *all) {
+  uint32_t begin[257] = {0}, *nodes = tsl__alloc(&space->alloc, (all->n + 1) * sizeof *nodes);
+  if (!nodes) return tsl__space_no_memory(space);
+  for (size_t i = 0; i < all->n; i++) begin[all->at[i].byte + 1]++;
+  for (unsigned b = 0; b < 256; b++) begin[b + 1] += begin[b];
+  for (size_t i = 0; i < all->n; i++) nodes[begin[all->at[i].byte]++] = all->at[i].to;
+  /* each begins where the one before ends now */
+  for (unsigned b = 0; b < 256 && space->status == TSL_OK; b++)
+    if (tsl__bytes_has(bytes, b)) {
+      uint32_t from = b ? begin[b - 1] : 0;
+      add_child(space, t, (uint8_t)b, nodes + from, begin[b] - from);
+    }
+  tsl__free(&space->alloc, nodes, (all->n + 1) * sizeof *nodes);
+  return space->status == TSL_OK;
+}
+
+bool tsl__leftover_children(tsl__space *space, tsl__leftover t, const tsl__bytes *bytes) {
+  const tsl__trie *trie = &space->vocab->trie;
+  const tsl__leftover_rec *r = tsl__leftover_at(space, t);
+  tsl__bytes missing = {{0}};
+  unsigned n = 0;
+  for (int w = 0; w < 4; w++)
+    for (uint64_t bits = bytes->w[w] & r->next.w[w]; bits; bits &= bits - 1) {
+      uint8_t byte = (uint8_t)(w * 64 + __builtin_ctzll(bits));
+      if (!find_child(space, t, byte, child_hash(t, byte))) tsl__bytes_add(&missing, byte), n++;
+    }
+  if (n < 2) return true; /* it is made when it is requested */
+  steps all = {0};
+  bool fine = true;
+  for (uint32_t i = 0; i < r->n; i++)
+    TSL__PREFETCH(trie->labels + trie->nodes[r->nodes[i]].first_child);
+  for (uint32_t i = 0; i < r->n && fine; i++)
+    fine = add_steps(space, &trie->nodes[r->nodes[i]], &missing, n, &all);
+  fine = (fine || tsl__space_no_memory(space)) && add_children(space, t, &missing, &all);
+  tsl__vec_free(&space->alloc, &all);
+  return fine;
 }

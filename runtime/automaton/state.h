@@ -280,6 +280,15 @@ static inline tsl__target tsl__state_step(tsl__space *space, const tsl__state_re
   return tsl__state_range(space, r, lo, byte);
 }
 
+/* The bytes by which a state is known to go on: those whose targets wait are not among them. */
+static inline tsl__bytes tsl__state_goes_on(const tsl__state_rec *r) {
+  tsl__bytes by = {{0}};
+  for (unsigned i = 0, b = 0; i < r->ranges; b = tsl__state_upper(r)[i++] + 1u)
+    if (r->targets[i] && !tsl__target_is_later(r->targets[i]))
+      tsl__bytes_add_range(&by, b, tsl__state_upper(r)[i]);
+  return by;
+}
+
 /* Follow a target: the state for the new count. */
 static inline tsl__state tsl__target_resolve(const tsl__space *s, tsl__target t, uint32_t count,
                                              uint32_t *new_count) {

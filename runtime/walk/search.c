@@ -21,6 +21,8 @@
 #define PER_NODE_FEW 8u
 #define PER_NODE_LIVE 32u
 #define PER_NODE_TOKENS 1024u
+/* nodes of a set from which its children are made in one pass */
+#define AT_ONCE_MIN 32u
 
 typedef tsl__level level;
 typedef tsl__level_entry entry;
@@ -675,6 +677,10 @@ void tsl__search_set(tsl__space *space, level *l, tsl__state state, uint32_t cou
   if (t->n == 1 || r->live_count >= PER_NODE_MIN || is_few_large(r, t)) {
     search_each(space, l, r, state, count, t);
     return;
+  }
+  if (t->n >= AT_ONCE_MIN) {
+    tsl__bytes by = tsl__state_goes_on(r);
+    tsl__leftover_children(space, set, &by);
   }
   for (int w = 0; w < 4; w++) {
     for (uint64_t bits = t->next.w[w] & r->live.w[w]; bits && space->status == TSL_OK;

@@ -112,6 +112,19 @@ static void random_sets(void) {
     tsl__leftover t = tsl__leftover_intern(space, nodes, n);
     CHECK((t != 0) == (inner > 0) && space->status == TSL_OK);
     if (!t) continue;
+    if (round % 3) { /* some children, or all, are made at once, and one before */
+      tsl__bytes bytes = {{0}};
+      for (unsigned b = 0; b < 256; b++)
+        if (round % 3 == 1 || below(2)) tsl__bytes_add(&bytes, b);
+      if (tsl__bytes_has(&tsl__leftover_at(space, t)->next, 'b')) check_child(t, 'b');
+      uint32_t had = tsl__space_count(space, children);
+      CHECK(tsl__leftover_children(space, t, &bytes));
+      for (unsigned b = 0; b < 256 && tsl__space_count(space, children) > had; b++)
+        if (tsl__bytes_has(&bytes, b) && tsl__bytes_has(&tsl__leftover_at(space, t)->next, b))
+          check_child(t, b);
+      uint32_t made = tsl__space_count(space, children);
+      CHECK(tsl__leftover_children(space, t, &bytes) && tsl__space_count(space, children) == made);
+    }
     check_set(t, given, n);
     for (uint32_t i = n; i-- > 1;) { /* in another order it is the same set */
       uint32_t k = below(i + 1), swap = given[i];
