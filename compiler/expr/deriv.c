@@ -222,7 +222,7 @@ static void derive_parts_anew(tsl__exprs *x, tsl__expr e, tsl__node n, uint8_t b
   }
 }
 
-/* ---- derivatives of what holds calls ---------------------------------------------------------- */
+/* ---- derivatives of what holds calls --------------------------------------------------------- */
 
 /* A rule of a language leads to many alternatives, each of which holds rules again. Each state of
  * the language derives most of them by each byte, as the states before did: so those are remembered.

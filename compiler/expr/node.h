@@ -212,8 +212,9 @@ typedef struct tsl__known_step {
   tsl__expr d;
 } tsl__known_step;
 
-/* The same of what holds calls, with all else that it depends on in the key. `work`: what it took to
- * make, which is spent again when it is found, so that bounds don't depend on what is remembered. */
+/* The same of what holds calls, with all else that it depends on in the key. `work`: what it took
+ * to make, which is spent again when it is found, so that bounds don't depend on what is
+ * remembered. */
 #define TSL__CALL_STEPS 4096u
 typedef struct tsl__call_step {
   uint64_t key; /* 0: free */

@@ -163,7 +163,7 @@ const tsl__child *tsl__leftover_child(tsl__space *space, tsl__leftover t, uint8_
   return child;
 }
 
-/* ---- children by many bytes at once ----------------------------------------------------------- */
+/* ---- children by many bytes at once ---------------------------------------------------------- */
 
 /* A node's labels are read one by one, unless it has so many for each byte: then each byte is
  * sought. */
