@@ -225,7 +225,7 @@ static void derive_parts_anew(tsl__exprs *x, tsl__expr e, tsl__node n, uint8_t b
 /* ---- derivatives of what holds calls --------------------------------------------------------- */
 
 /* A rule of a language leads to many alternatives, each of which holds rules again. Each state of
- * the language derives most of them by each byte, as the states before did: so those are remembered.
+ * the language derives most of them by each byte, as the states before did: they are remembered.
  * NULL: not this one. The key holds all that the derivative depends on. */
 static tsl__call_step *call_slot(tsl__exprs *x, const tsl__node *n, tsl__expr e, uint8_t byte,
                                  tsl__step how, uint64_t *key) {
