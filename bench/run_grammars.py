@@ -15,7 +15,7 @@ peers`. llguidance takes the Lark text; XGrammar and llama.cpp the GBNF text, or
 bench/peers/gbnf_of_lark.py makes of the Lark text.
 
 Prints a table, and writes it and all figures: DIR/grammars.md and DIR/grammars.json (docs/bench/
-without --out).
+without --out). What was written by hand into that page, from the heading KEPT on, stays.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -38,6 +38,7 @@ import peers as beside  # noqa: E402
 VOCAB = ROOT / "build" / "vocabs" / "llama3_1" / "tokenizer.json"
 PEERS = ("llguidance", "XGrammar", "llama.cpp")
 TOKENS_OF_MEMORY = 10000
+KEPT = "## Where a first visit's time goes"  # from here on the page is written by hand
 
 
 def read_texts(path):
@@ -252,7 +253,10 @@ def main():
     }
     text = report(ids, results, about)
     options.out.mkdir(parents=True, exist_ok=True)
-    (options.out / "grammars.md").write_text(text, encoding="utf-8")
+    page = options.out / "grammars.md"
+    old = page.read_text(encoding="utf-8") if page.is_file() else ""
+    kept = old.partition(KEPT)[2]
+    page.write_text(text + (f"\n{KEPT}{kept}" if kept else ""), encoding="utf-8")
     (options.out / "grammars.json").write_text(
         json.dumps({"about": about, "results": results}, indent=1) + "\n", encoding="utf-8"
     )
