@@ -58,8 +58,8 @@ tsl__leftover tsl__leftover_join(tsl__space *space, tsl__leftover a, tsl__leftov
 tsl__leftover tsl__leftover_minus(tsl__space *space, tsl__leftover a, tsl__leftover b);
 /* By a byte of `next`; NULL on failure (sticky). `t` without the flag. */
 const tsl__child *tsl__leftover_child(tsl__space *space, tsl__leftover t, uint8_t byte);
-/* Make those by all of these bytes that are not there yet, in one pass: each node is looked at once,
- * and not once for each byte. False on failure (sticky). */
+/* Make those by all of these bytes that are not there yet. All are made in one pass: each node is
+ * looked at once, and not once for each byte. False on failure (sticky). */
 bool tsl__leftover_children(tsl__space *space, tsl__leftover t, const tsl__bytes *bytes);
 
 #endif
