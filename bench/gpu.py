@@ -313,23 +313,26 @@ def main():
 
 Made by `./dev bench gpu`, {datetime.date.today()}: {torch.cuda.get_device_name()},
 torch {torch.__version__}, triton {triton.__version__}, {version}; {width:,} columns of float32.
-{len(followed)} of {len(texts)} texts, those that all engines follow. Microseconds, medians.
+{len(followed)} of {len(texts)} texts were used: those that all engines follow. Times are medians,
+in microseconds.
 
 ## A step
 
-Host: until the call returns, masks included. Device: what it adds there. Compared: steps whose
-logits were compared with masks applied in host memory; all were equal.
+*Host*: time until the call returns, with the making of masks. *Device*: time that the step adds on
+the GPU. *Compared*: steps whose logits were compared with masks applied in host memory; all were
+equal.
 
 {table(["sequences", "engine", "host", "device", "compared"], steps)}
 
-Mirror: `turnstile.mirror.Mirror`, {stats["hits"] + stats["copies"]:,} masks in all, of which
-{stats["copies"]:,} had to be copied. Copy: masks in pinned memory, sent each step,
-`turnstile.tensors.apply_`. XGrammar: `BatchGrammarMatcher` with its threads, pinned
-memory, `apply_token_bitmask_inplace`.
+*Mirror* is `turnstile.mirror.Mirror`: {stats["hits"] + stats["copies"]:,} masks in all, of which
+{stats["copies"]:,} had to be copied. *Copy* sends masks from pinned memory in each step, with
+`turnstile.tensors.apply_`. *XGrammar* is `BatchGrammarMatcher` with its threads, pinned memory, and
+`apply_token_bitmask_inplace`.
 
 ## Applied alone
 
-Masks that are on the device already, allowed tokens at random places, caches cold.
+The masks are on the GPU already. Allowed tokens stand at random places, and the GPU's caches are
+cold.
 
 {table(["logits", "rows", "allowed", "Turnstile", "XGrammar", "torch alone"], alone)}
 """

@@ -346,12 +346,12 @@ def write(folder, axes, batches):
     lines = [
         "# Scaling",
         "",
-        f"Made by `./dev bench scaling` on {datetime.date.today().isoformat()}, Llama-3.1's "
-        "vocabulary unless said otherwise, members in any order, one thread pinned to a "
-        "core. A step is one mask, written in full, and one commit, at a position that is visited "
-        'for the first time; "second pass" is the average over the same text again, '
-        "together with the few steps of the case before it. Tables are the grammar's, with this "
-        "one sequence.",
+        f"Made by `./dev bench scaling` on {datetime.date.today().isoformat()}, with Llama-3.1's "
+        "vocabulary unless said otherwise, members in any order, and one thread pinned to a "
+        "core. A *step* is one mask, written in full, and one commit, at a position that is "
+        "visited for the first time. *Second pass* is the average over the same text again, "
+        "together with the few steps of the case before it. *Tables* is the memory of the "
+        "grammar's tables, which serve one sequence here.",
         "",
         "![cost per step](scaling.svg)",
         "",

@@ -210,9 +210,9 @@ def report(rows, tools, options):
         f"({sum(sizes) // len(sizes):,} on average; a request of {len(compact(tools)):,} bytes), "
         "Llama-3.1's vocabulary, one "
         f"processor ({processor()}), load {os.getloadavg()[0]:.1f}, "
-        f"{datetime.date.today().isoformat()}. Milliseconds, medians of {options.runs} runs; the "
-        "first run of a process, in which the vocabulary learns "
-        f"what it keeps, took {rows[0]['first_us'] / 1000:.1f} ms."
+        f"{datetime.date.today().isoformat()}. Times are medians of {options.runs} runs, in "
+        "milliseconds. The first run of a process makes what the vocabulary keeps, and took "
+        f"{rows[0]['first_us'] / 1000:.1f} ms."
     )
     return [
         "# Many tools",
@@ -223,9 +223,9 @@ def report(rows, tools, options):
         "",
         table(rows),
         "",
-        "`over`: the second request, of whose tools one is another, compiled over the tables of a "
-        "grammar of the "
-        "first (`tsl_tools_options`), to its first mask.",
+        "`over`: a second request differs from the first in one tool. It is compiled over the "
+        "tables of the first request's grammar (`tsl_tools_options`). The time is up to its first "
+        "mask.",
         "",
     ]
 

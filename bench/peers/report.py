@@ -214,12 +214,12 @@ def write(folder, results, engines, about):
         f"Made by `./dev bench peers` on {about['date']}: {about['machine']}; {versions}. "
         f"{about['schemas']:,} schemas of {about['data']}"
         + (", a sample spread evenly over the file" if about["limit"] else "")
-        + "; Llama-3.1's vocabulary (128,256 tokens); every mask complete; one thread, all "
-        f"on the same core, in turns schema by schema; at most {about['timeout']} s "
-        f"a schema. Times in µs. The whole run took {about['wall_s']} s. Figures of Python "
-        "workers hold the call through their binding (0.2 to 0.5 µs), as their users see it. The "
-        "other engines run in between and leave the caches cold, so that a figure is higher here "
-        "than where one engine runs alone.",
+        + ", with Llama-3.1's vocabulary (128,256 tokens). Every mask is complete. Each engine has "
+        "one thread, all on the same core, and they take turns schema by schema, with at most "
+        f"{about['timeout']} s for a schema. Times are in µs. The whole run took "
+        f"{about['wall_s']} s. Figures of Python workers include the call through their binding "
+        "(0.2 to 0.5 µs), as their users see it. Between two runs of an engine the others run and "
+        "leave the caches cold. So a figure is higher here than where one engine runs alone.",
         *([about["note"]] if about["note"] else []),
         "",
         f"Turnstile's masks, checked: {about['verified']}.",
@@ -266,8 +266,8 @@ def write(folder, results, engines, about):
     lines += [
         "How each engine is driven stands at the top of its worker in `bench/peers/`. Turnstile "
         "takes members in any order here, llguidance, XGrammar and outlines-core "
-        "in the schema's, llama.cpp required ones first: that is among their rejections of valid "
-        "texts.",
+        "in the schema's, and llama.cpp required ones first. Some of their rejections of valid "
+        "texts come from that.",
         "",
     ]
     (folder / "peers.md").write_text("\n".join(lines), encoding="utf-8")
