@@ -258,7 +258,7 @@ def messages():
             [command, "--help"],
             out="GGUF, SentencePiece's tokenizer.model or Mistral's tekken.json",
         )
-    expect(0, ["generate", "--help"], out="Of an artifact it is not known that it is JSON")
+    expect(0, ["generate", "--help"], out="An artifact does not say that its texts are JSON")
     for command, listed in [("extract", False), ("check", True)]:
         stdout, _ = expect(0, [command, "--help"], out="--schema F ")
         check(
