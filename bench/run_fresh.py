@@ -2,13 +2,14 @@
 """`./dev bench fresh`: schemas that nobody tuned for.
 
     ./dev bench fresh --seed N [--schemas N] [--texts N] [--vocab F] [--slowest N] [--keep DIR]
+                      [--clock wall|processor]
 
 bench/fresh_schemas.py draws N schemas (default 1,000) of five families by the seed. `turnstile
 generate` makes texts of each (default 2), and `turnstile-bench maskbench` follows them as it does
 MaskBench's: every mask and commit timed by itself. Printed are microseconds, the memory of a
 schema, and the schemas with the slowest steps. A schema that nothing satisfies, or whose texts
 would be too long, is left out and counted. --keep DIR: the data, and one line of results for each
-schema, stay in DIR.
+schema, stay in DIR. --clock processor: time of the processor, for a machine with other work.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -85,6 +86,7 @@ def main():
     parser.add_argument("--vocab", default=str(drive.LLAMA), help="of the measurement")
     parser.add_argument("--slowest", type=int, default=10, help="schemas to be listed")
     parser.add_argument("--jobs", type=int, default=1, help="texts that are made at once")
+    parser.add_argument("--clock", choices=("wall", "processor"), default="wall")
     parser.add_argument("--keep", help="a folder for the data and the results")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -92,7 +94,7 @@ def main():
         keep.mkdir(parents=True, exist_ok=True)
         data, left_out = write_data(options, keep)
         rows = keep / "rows.jsonl"
-        done = drive.measure(options.vocab, data, rows, 16)
+        done = drive.measure(options.vocab, data, rows, 16, "--clock", options.clock)
         print(done.stderr, end="", file=sys.stderr)
         for name, why in left_out.items():
             print(f"  left out: {name}: {why}", file=sys.stderr)

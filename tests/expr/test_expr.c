@@ -138,24 +138,6 @@ static void characters(void) {
   CHECK(has_characters(both, 0, TSL__INF)); /* in doubt, nothing is claimed */
 }
 
-/* What another alternative comes to, where what is before it is missing, is left out. */
-static void alternatives_within(void) {
-  tsl__expr b = tsl__expr_range(x, 'a', 'b'), some = tsl__expr_repeat(x, lit("x"), 0, 5),
-            nine = tsl__expr_repeat(x, b, 0, 9), after = seq(some, nine),
-            whole = seq(some, seq(nine, lit("z")));
-  CHECK(alt(after, tsl__expr_repeat(x, b, 0, 7)) == after);
-  CHECK(alt(tsl__expr_repeat(x, b, 2, 9), after) == after);
-  CHECK(alt(seq(tsl__expr_repeat(x, b, 1, 7), lit("z")), whole) == whole);
-  /* it has more, ends otherwise, or what is before it must come */
-  CHECK(matches(alt(after, tsl__expr_repeat(x, b, 0, 12)), "abababababab"));
-  CHECK(matches(alt(whole, tsl__expr_repeat(x, b, 0, 7)), "ab"));
-  tsl__expr must =
-      alt(seq(tsl__expr_repeat(x, lit("x"), 1, 5), nine), tsl__expr_repeat(x, b, 0, 7));
-  CHECK(matches(must, "ab") && matches(must, "xab") && !matches(must, "abababab"));
-  CHECK(tsl__derive_plain(x, seq(tsl__expr_repeat(x, b, 0, 5), nine), 'a') ==
-        seq(tsl__expr_repeat(x, b, 0, 4), nine));
-}
-
 static void derivatives(void) {
   tsl__expr e = seq(lit("a"), tsl__expr_star(x, alt(lit("b"), lit("c"))));
   CHECK(matches(e, "a") && matches(e, "abcb") && !matches(e, "") && !matches(e, "ba"));
@@ -673,7 +655,6 @@ int main(void) {
   RUN(canonical, "equal languages by construction are one node");
   RUN(excluded_texts, "excluded texts that an excluded class has");
   RUN(known_conjuncts, "a meet with the complement of a meet of the same");
-  RUN(alternatives_within, "alternatives that others come to");
   RUN(derivatives, "derivatives match as the texts say");
   RUN(registers, "large loops are a register, not states");
   RUN(merged_loops, "alternatives that differ in a count are one, if none between is missing");
