@@ -51,6 +51,7 @@ static tsl__string quoted(tsl__ebnf *r) {
   tsl__string s = {r->in.text + start + 1, (uint32_t)(r->in.at - start - 1)};
   if (!take(r, '"')) FAIL(r, start, "a name without its closing quote");
   if (!r->in.status && !s.length) FAIL(r, start, "an empty name");
+  if (!tsl__utf8_valid((const uint8_t *)s.at, s.length)) FAIL(r, start, "invalid UTF-8");
   return s;
 }
 

@@ -427,11 +427,22 @@ bool tsl__scan_grammar(tsl__lscan *p) {
   return !tsl__lark_failed(p->l);
 }
 
+/* Later readers of strings rely on whole characters. */
+static bool is_utf8(tsl__lark *l, uint32_t module, const tsl__lmodule *m) {
+  uint32_t cp;
+  size_t at = 0;
+  for (unsigned n = 1; n && at < m->length; at += n)
+    n = tsl__utf8_decode((const uint8_t *)m->text + at, m->length - at, &cp);
+  return at == m->length ||
+         tsl__lark_fail(l, TSL_ERR_SYNTAX, module, (uint32_t)at, "invalid UTF-8");
+}
+
 bool tsl__lark_parse(tsl__lark *l, uint32_t module) {
   tsl__lmodule *m = &l->modules.at[module];
   tsl__lscan p = {.l = l, .module = module, .text = m->text, .length = m->length};
   if (m->length > INT32_MAX)
     return tsl__lark_fail(l, TSL_ERR_LIMIT, module, 0, "the grammar is longer than 2 GiB");
+  if (!is_utf8(l, module, m)) return false;
   tsl__scan_grammar(&p);
   tsl__vec_free(&l->alloc, &p.pending);
   return !tsl__lark_failed(l);
