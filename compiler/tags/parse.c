@@ -364,8 +364,10 @@ tsl_status tsl_parser_new(tsl_grammar *grammar, const tsl_allocator *allocator, 
   if (!p) return TSL_ERR_NO_MEMORY;
   p->alloc = *allocator;
   tsl__arena_init(&p->arena, &p->alloc);
+  tsl__timed call = tsl__timed_begin(grammar->space->work.deadline_us);
   read_in(p, tsl__grammar_now(grammar));
   begin(p);
+  tsl__timed_end(call);
   if (p->status != TSL_OK) {
     tsl_status status = p->status;
     tsl_parser_free(p);
@@ -400,8 +402,10 @@ void tsl_parser_free(tsl_parser *p) {
 }
 
 void tsl_parser_reset(tsl_parser *p) {
+  tsl__timed call = tsl__timed_begin(p->grammar->space->work.deadline_us);
   read_in(p, tsl__grammar_renew(p->grammar));
   begin(p);
+  tsl__timed_end(call);
 }
 
 /* Keep the threads, so that a rejection changes nothing. */

@@ -61,6 +61,33 @@ bool tsl__vec_grow(const tsl_allocator *a, void **at, size_t *cap, size_t need, 
   return true;
 }
 
+/* ---- time ------------------------------------------------------------------------------------ */
+
+/* When the call of this thread must end; 0: never. */
+static _Thread_local uint64_t call_until;
+
+static uint64_t earlier(uint64_t a, uint64_t b) { return b && b < a ? b : a; }
+
+uint64_t tsl__deadline_of(uint64_t span) {
+  uint64_t now = tsl__now_us();
+  return earlier(span > UINT64_MAX - now ? UINT64_MAX : now + span, call_until);
+}
+
+tsl__timed tsl__timed_bounded(uint64_t span) {
+  const tsl__timed call = {true, call_until};
+  call_until = tsl__deadline_of(span);
+  return call;
+}
+
+tsl__timed tsl__timed_half(void) {
+  const tsl__timed call = {call_until != 0, call_until};
+  uint64_t now = call.bounded ? tsl__now_us() : 0;
+  if (call_until > now) call_until = now + (call_until - now) / 2;
+  return call;
+}
+
+void tsl__timed_ended(tsl__timed call) { call_until = call.outer; }
+
 /* ---- arena ----------------------------------------------------------------------------------- */
 
 /* Under ASan a gap follows what is handed out, and nobody may look there. */

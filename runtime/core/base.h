@@ -349,12 +349,33 @@ static inline bool tsl__cancelled(const int *flag) {
   return flag && __atomic_load_n(flag, __ATOMIC_RELAXED) != 0;
 }
 static inline bool tsl__expired(uint64_t deadline) { return deadline && tsl__now_us() >= deadline; }
-/* The point in time `span` µs from now; 0 (never) for a span of 0. */
-static inline uint64_t tsl__deadline(uint64_t span) {
-  if (!span) return 0;
-  uint64_t now = tsl__now_us();
-  return span > UINT64_MAX - now ? UINT64_MAX : now + span;
+/* The point in time `span` µs from now, or when this thread's call must end, if that is earlier; 0
+ * (never) for a span of 0. */
+uint64_t tsl__deadline_of(uint64_t span);
+static inline uint64_t tsl__deadline(uint64_t span) { return span ? tsl__deadline_of(span) : 0; }
+
+/* A call that may consist of several pieces of work has one deadline for all of them: until it
+ * ends, tsl__deadline gives no later one in this thread. Calls may lie within one another.
+ *
+ *     tsl__timed call = tsl__timed_begin(space->work.deadline_us);
+ *     …
+ *     tsl__timed_end(call);
+ *
+ * Without a deadline both do nothing. */
+typedef struct tsl__timed {
+  bool bounded;
+  uint64_t outer; /* when the call around this one must end; 0: never */
+} tsl__timed;
+tsl__timed tsl__timed_bounded(uint64_t span);
+void tsl__timed_ended(tsl__timed call);
+static inline tsl__timed tsl__timed_begin(uint64_t span) {
+  return TSL__UNLIKELY(span) ? tsl__timed_bounded(span) : (tsl__timed){0};
 }
+static inline void tsl__timed_end(tsl__timed call) {
+  if (TSL__UNLIKELY(call.bounded)) tsl__timed_ended(call);
+}
+/* Of the time that is left to a bounded call: half of it. */
+tsl__timed tsl__timed_half(void);
 
 /* What ends a call early. A call makes one when it begins, and hands it to all that it calls. So
  * there is one point in time for the whole call. */

@@ -93,6 +93,7 @@ tsl_status tsl_align_new(tsl_grammar *grammar, tsl_model model, void *ctx,
   tsl_align *a = tsl__alloc_zero(allocator, sizeof *a);
   if (!a) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   a->alloc = *allocator;
+  tsl__timed call = tsl__timed_begin(grammar->space->work.deadline_us);
   a->grammar = grammar = tsl__grammar_now(grammar);
   a->model = model;
   a->ctx = ctx;
@@ -101,6 +102,7 @@ tsl_status tsl_align_new(tsl_grammar *grammar, tsl_model model, void *ctx,
   if (status != TSL_OK) tsl__fail(error, status, "out of memory");
   tsl_matcher m = tsl__matcher_at(grammar, grammar->begin, NULL);
   if (status == TSL_OK) status = tsl_budget_start(a->budget, &m, options->max_tokens, error);
+  tsl__timed_end(call);
   if (status == TSL_OK)
     *out = a;
   else

@@ -310,6 +310,7 @@ tsl_status tsl_beam_search(tsl_grammar *grammar, tsl_model model, void *ctx,
   tsl_beams *b = tsl__alloc_zero(allocator, sizeof *b);
   if (!b) return tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   b->alloc = *allocator;
+  tsl__timed call = tsl__timed_begin(grammar->space->work.deadline_us);
   grammar = tsl__grammar_now(grammar);
   search s = {.out = b,
               .grammar = grammar,
@@ -321,8 +322,10 @@ tsl_status tsl_beam_search(tsl_grammar *grammar, tsl_model model, void *ctx,
   tsl_status status = prepare(&s);
   if (status != TSL_OK)
     tsl__fail(error, status, "out of memory");
-  else if ((status = tsl_budget_start(s.budget, &m, options->max_tokens, error)) == TSL_OK &&
-           (status = run(&s)) != TSL_OK)
+  else
+    status = tsl_budget_start(s.budget, &m, options->max_tokens, error);
+  tsl__timed_end(call); /* each step of the search has a deadline of its own */
+  if (status == TSL_OK && (status = run(&s)) != TSL_OK)
     tsl__fail(error, status, "%s, while the beams were followed", tsl_status_name(status));
   search_free(&s);
   tsl_grammar_release(grammar);

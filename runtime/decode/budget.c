@@ -70,6 +70,7 @@ typedef struct question {
   tsl_matcher there;
   tsl__stack before;
   tsl_matcher *like; /* NULL: none was needed */
+  tsl__timed call;   /* moves and new plans too have the deadline of the call */
 } question;
 
 static bool ours(const tsl_budget *b, const tsl_matcher *m) {
@@ -77,7 +78,10 @@ static bool ours(const tsl_budget *b, const tsl_matcher *m) {
 }
 
 /* The question is over. */
-static void answered(question *a) { tsl_matcher_free(a->like); }
+static void answered(question *a) {
+  tsl_matcher_free(a->like);
+  tsl__timed_end(a->call);
+}
 
 /* Needs the lock. */
 static tsl_status carry_back(const tsl_budget *b, const tsl_matcher *m, question *a) {
@@ -189,6 +193,7 @@ static bool tables_full(const tsl_budget *b) {
  * still come. */
 static tsl_status ask_about(tsl_budget *b, const tsl_matcher **m, uint64_t left, question *a) {
   a->like = NULL;
+  a->call = tsl__timed_begin((*m)->space->work.deadline_us);
   if (b->planner.grammar == (*m)->grammar && !tsl__is_left(b->planner.grammar->tables->first) &&
       !tables_full(b))
     return TSL_OK;

@@ -106,10 +106,13 @@ static tsl_status mask_drafts(const tsl_matcher *m, const tsl_token *tokens,
 tsl_status tsl_matcher_mask_drafts(tsl_matcher *m, const tsl_token *tokens, const uint32_t *parents,
                                    size_t count, uint32_t *masks, bool *allowed) {
   if (!m || !masks || (count && !tokens) || count >= TSL_NO_PARENT) return TSL_ERR_ARGUMENT;
+  tsl__timed call = tsl__timed_begin(m->space->work.deadline_us);
   tsl__matcher_settle(m);
   tsl_status status = mask_drafts(m, tokens, parents, count, masks, allowed);
-  return tsl__matcher_again(m, status) ? mask_drafts(m, tokens, parents, count, masks, allowed)
-                                       : status;
+  if (tsl__matcher_again(m, status))
+    status = mask_drafts(m, tokens, parents, count, masks, allowed);
+  tsl__timed_end(call);
+  return status;
 }
 
 /* ---- distributions --------------------------------------------------------------------------- */

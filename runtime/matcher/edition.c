@@ -302,15 +302,26 @@ static tsl_grammar *edition_alone(tsl_grammar *origin) {
   return e;
 }
 
+/* Has most of a call's time been there for reading? Then the text is too long for any. */
+static bool was_given_time(const tsl_matcher *m, uint64_t began, uint64_t deadline) {
+  return !deadline || (deadline > began && deadline - began >= m->space->work.deadline_us / 4);
+}
+
 bool tsl__matcher_reread(tsl_matcher *m, tsl_grammar *view) {
   tsl_matcher like;
-  outcome is = TOO_MUCH;
+  outcome is = TRY_AGAIN;
   if (m->rereads) {
-    uint64_t deadline = tsl__deadline(m->space->work.deadline_us);
+    /* the other half is for what was called for */
+    tsl__timed half = tsl__timed_half();
+    uint64_t deadline = tsl__deadline(m->space->work.deadline_us),
+             began = deadline ? tsl__now_us() : 0;
     is = make_like(m, view, most_of(view->tables->first) / OWN_PART + 1, deadline, &like);
     tsl_grammar *own = is == OVER ? edition_alone(m->grammar->whole->origin) : NULL;
     if (own) is = make_like(m, own, UINT64_MAX, deadline, &like);
     if (own) tsl_grammar_release(own);
+    if (is == TOO_MUCH && tsl__expired(deadline) && !was_given_time(m, began, deadline))
+      is = TRY_AGAIN;
+    tsl__timed_end(half);
   }
   tsl_grammar_release(view);
   if (is == READ) become(m, &like);

@@ -29,6 +29,8 @@
  *           an artifact, have a resolver, or are trees of formats that were built in C.
  * Cost      A token: one more store. An edition costs one compile, in the call that needs it. A
  *           move: the text, read again.
+ * Time      All of that has the deadline of the call (tsl__timed_begin). Reading may take half of
+ *           what the compile left, so that there is time for what was called for.
  * Tested by tests/matcher/test_edition.c, tests/engine/test_faults.c
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -26,7 +26,9 @@ tsl_status tsl_matcher_new(tsl_grammar *grammar, const tsl_allocator *allocator,
   if (!allocator) allocator = &grammar->alloc;
   *out = tsl__alloc(allocator, sizeof **out);
   if (!*out) return TSL_ERR_NO_MEMORY;
+  tsl__timed call = tsl__timed_begin(grammar->space->work.deadline_us);
   grammar = tsl__grammar_now(grammar);
+  tsl__timed_end(call);
   **out = tsl__matcher_of(grammar, allocator, grammar->begin);
   (*out)->rereads = true;
   return TSL_OK;
@@ -47,10 +49,17 @@ void tsl_matcher_free(tsl_matcher *m) {
   tsl__free(&a, m, sizeof *m);
 }
 
+/* A call may move the matcher, and all of that has one deadline. */
+static inline tsl__timed begin_call(const tsl_matcher *m) {
+  return tsl__timed_begin(m->space->work.deadline_us);
+}
+
 tsl_grammar *tsl_matcher_grammar(const tsl_matcher *m) { return m->grammar->whole->origin; }
 
 void tsl_matcher_reset(tsl_matcher *m) {
+  tsl__timed call = begin_call(m);
   tsl__matcher_renew(m);
+  tsl__timed_end(call);
   tsl__matcher_stand(m, m->grammar->begin);
   m->counted = 0;
   m->terminated = false;
@@ -205,8 +214,13 @@ static inline tsl_status find_mask(tsl_grammar *g, tsl__stack at, const tsl__sta
 /* m->mask */
 static inline tsl_status own_mask(tsl_matcher *m) {
   if (m->mask) return TSL_OK;
+  m->mask =
+      atomic_load_explicit(&((tsl__stack_rec *)(uintptr_t)m->record)->mask, memory_order_acquire);
+  if (m->mask) return TSL_OK;
+  tsl__timed call = begin_call(m);
   tsl_status status = find_mask(m->grammar, m->at, m->record, &m->mask);
   if (tsl__matcher_again(m, status)) status = find_mask(m->grammar, m->at, m->record, &m->mask);
+  tsl__timed_end(call);
   if (TSL__UNLIKELY(status != TSL_OK)) m->mask = NULL;
   return status;
 }
@@ -281,6 +295,20 @@ TSL__EACH_TOKEN tsl_status tsl_matcher_mask_borrow(tsl_matcher *m, const uint32_
 
 /* ---- moving ---------------------------------------------------------------------------------- */
 
+/* Where the token leads; the matcher moves to other tables where these are full. */
+static TSL__SELDOM tsl_status lead_or_move(tsl_matcher *m, tsl_token token, tsl__stack *to,
+                                           uint32_t *counted) {
+  tsl__timed call = begin_call(m);
+  tsl_status status = tsl__grammar_lead_counted(m->grammar, m->at, token, to, counted);
+  if (tsl__matcher_again(m, status)) { /* it may be another one inside */
+    *counted = m->counted;
+    status = history_room(m) ? tsl__grammar_lead_counted(m->grammar, m->at, token, to, counted)
+                             : TSL_ERR_NO_MEMORY;
+  }
+  tsl__timed_end(call);
+  return status;
+}
+
 static TSL__EACH_TOKEN TSL__SELDOM tsl_status accept_looked_up(tsl_matcher *m, tsl_token token) {
   const tsl_vocab *v = m->vocab;
   if (token >= v->size) return token < v->logits_width ? TSL_REJECTED : TSL_ERR_ARGUMENT;
@@ -293,13 +321,11 @@ static TSL__EACH_TOKEN TSL__SELDOM tsl_status accept_looked_up(tsl_matcher *m, t
     return TSL_OK;
   }
   tsl__stack to;
-  uint32_t counted = m->counted;
-  tsl_status status = tsl__grammar_lead_counted(m->grammar, m->at, token, &to, &counted);
-  if (tsl__matcher_again(m, status)) { /* it may be another one inside */
-    if (!history_room(m)) return TSL_ERR_NO_MEMORY;
-    counted = m->counted;
-    status = tsl__grammar_lead_counted(m->grammar, m->at, token, &to, &counted);
-  }
+  uint32_t counted = m->has_quotas ? m->counted : 0;
+  /* with a deadline: what is known needs no look at the clock */
+  bool known = m->space->work.deadline_us && !m->has_quotas &&
+               tsl__stack_find_token(m->space, m->at, token, &to);
+  tsl_status status = known ? TSL_OK : lead_or_move(m, token, &to, &counted);
   if (status != TSL_OK) return status;
   if (to == 0) return TSL_REJECTED;
   advance(m, token, to, counted);
@@ -315,6 +341,15 @@ static TSL__EACH_TOKEN TSL__SELDOM tsl_status accept_kept(tsl_matcher *m, tsl_to
   return TSL_OK;
 }
 
+/* The same where the matcher is to move first. */
+static TSL__SELDOM tsl_status accept_moved(tsl_matcher *m, tsl_token token) {
+  tsl__timed call = begin_call(m);
+  tsl__matcher_settle(m);
+  tsl_status status = m->record->stays ? accept_kept(m, token) : accept_looked_up(m, token);
+  tsl__timed_end(call);
+  return status;
+}
+
 /* The first token that was requested here is known to end nothing, and the position notes where it
  * leads. No more than that is looked at. */
 TSL__EACH_TOKEN tsl_status tsl_matcher_accept(tsl_matcher *m, tsl_token token) {
@@ -325,7 +360,7 @@ TSL__EACH_TOKEN tsl_status tsl_matcher_accept(tsl_matcher *m, tsl_token token) {
   tsl__stack to = tsl__lead_to((tsl__lead){(uint32_t)first});
   if (TSL__UNLIKELY(first >> 32 != TSL__FIRST(token) || !to || m->terminated || m->has_quotas ||
                     !has_room(m) || tsl__matcher_is_left(m))) {
-    tsl__matcher_settle(m);
+    if (tsl__matcher_is_left(m)) return accept_moved(m, token);
     return m->record->stays ? accept_kept(m, token) : accept_looked_up(m, token);
   }
   note_position(m, token); /* nothing is counted */
@@ -349,6 +384,16 @@ static tsl_status lead_bytes(const tsl_matcher *m, const uint8_t *bytes, size_t 
   return status;
 }
 
+/* The same from where the matcher is, with room for them in its text. */
+static tsl_status bytes_or_move(tsl_matcher *m, const uint8_t *bytes, size_t length, tsl__stack *to,
+                                uint32_t *counted, size_t *accepted) {
+  *to = m->at;
+  *counted = m->counted;
+  *accepted = 0;
+  return bytes_room(m, length) ? lead_bytes(m, bytes, length, to, counted, accepted)
+                               : TSL_ERR_NO_MEMORY;
+}
+
 tsl_status tsl_matcher_accept_bytes(tsl_matcher *m, const void *bytes, size_t length,
                                     size_t *accepted) {
   size_t n = 0;
@@ -356,17 +401,13 @@ tsl_status tsl_matcher_accept_bytes(tsl_matcher *m, const void *bytes, size_t le
   if (length == 0) return TSL_OK;
   if (length >= TSL__TEXT_BYTES) return TSL_ERR_LIMIT;
   if (m->terminated) return TSL_REJECTED;
+  tsl__stack to;
+  uint32_t counted;
+  tsl__timed call = begin_call(m);
   tsl__matcher_settle(m);
-  if (!bytes_room(m, length)) return TSL_ERR_NO_MEMORY;
-  tsl__stack to = m->at;
-  uint32_t counted = m->counted;
-  tsl_status status = lead_bytes(m, bytes, length, &to, &counted, &n);
-  if (tsl__matcher_again(m, status)) {
-    if (!bytes_room(m, length)) return TSL_ERR_NO_MEMORY;
-    to = m->at;
-    counted = m->counted;
-    status = lead_bytes(m, bytes, length, &to, &counted, &n);
-  }
+  tsl_status status = bytes_or_move(m, bytes, length, &to, &counted, &n);
+  if (tsl__matcher_again(m, status)) status = bytes_or_move(m, bytes, length, &to, &counted, &n);
+  tsl__timed_end(call);
   if (accepted) *accepted = n;
   if (status != TSL_OK) return status;
   if (to == 0) return TSL_REJECTED;
@@ -402,9 +443,12 @@ static tsl_status validate(const tsl_matcher *m, const tsl_token *tokens, size_t
 
 tsl_status tsl_matcher_validate(tsl_matcher *m, const tsl_token *tokens, size_t count,
                                 size_t *valid) {
+  tsl__timed call = begin_call(m);
   tsl__matcher_settle(m);
   tsl_status status = validate(m, tokens, count, valid);
-  return tsl__matcher_again(m, status) ? validate(m, tokens, count, valid) : status;
+  if (tsl__matcher_again(m, status)) status = validate(m, tokens, count, valid);
+  tsl__timed_end(call);
+  return status;
 }
 
 /* ---- questions ------------------------------------------------------------------------------- */
@@ -471,9 +515,12 @@ static tsl_status forced(tsl_matcher *m, bool spells_names, uint8_t *bytes, size
 
 tsl_status tsl__matcher_forced(tsl_matcher *m, bool spells_names, uint8_t *bytes, size_t capacity,
                                size_t *length) {
+  tsl__timed call = begin_call(m);
   tsl__matcher_settle(m);
   tsl_status status = forced(m, spells_names, bytes, capacity, length);
-  return tsl__matcher_again(m, status) ? forced(m, spells_names, bytes, capacity, length) : status;
+  if (tsl__matcher_again(m, status)) status = forced(m, spells_names, bytes, capacity, length);
+  tsl__timed_end(call);
+  return status;
 }
 
 tsl_status tsl_matcher_forced_bytes(tsl_matcher *m, uint8_t *bytes, size_t capacity,
@@ -490,9 +537,12 @@ static tsl_status shortest(const tsl_matcher *m, uint64_t *bytes) {
 
 tsl_status tsl_matcher_shortest_completion(tsl_matcher *m, uint64_t *bytes) {
   if (m->terminated) return *bytes = 0, TSL_OK;
+  tsl__timed call = begin_call(m);
   tsl__matcher_settle(m);
   tsl_status status = shortest(m, bytes);
-  return tsl__matcher_again(m, status) ? shortest(m, bytes) : status;
+  if (tsl__matcher_again(m, status)) status = shortest(m, bytes);
+  tsl__timed_end(call);
+  return status;
 }
 
 static tsl_status next_bytes(const tsl_matcher *m, uint32_t set[8]) {
@@ -505,7 +555,10 @@ static tsl_status next_bytes(const tsl_matcher *m, uint32_t set[8]) {
 tsl_status tsl_matcher_next_bytes(tsl_matcher *m, uint32_t set[8]) {
   memset(set, 0, 8 * sizeof *set);
   if (m->terminated) return TSL_OK;
+  tsl__timed call = begin_call(m);
   tsl__matcher_settle(m);
   tsl_status status = next_bytes(m, set);
-  return tsl__matcher_again(m, status) ? next_bytes(m, set) : status;
+  if (tsl__matcher_again(m, status)) status = next_bytes(m, set);
+  tsl__timed_end(call);
+  return status;
 }

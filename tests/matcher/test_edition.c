@@ -10,6 +10,7 @@
  *   alone       a text that fills its limit fails, and no other does
  *   threads     three threads see what each of them sees alone
  *   cancelled   where a compile fails, all goes on as before
+ *   deadline    a call that compiles, reads its text again and works has one deadline for all
  *   kept        what was compiled from is kept: the caller's text and options may be gone
  */
 #include <pthread.h>
@@ -587,6 +588,79 @@ static void test_refused(void) {
   tsl_grammar_release(g);
 }
 
+/* ---- one deadline ---------------------------------------------------------------------------- */
+
+#define LONG_US ((uint64_t)3600 * 1000000) /* no call takes as long */
+#define DAWDLE_US 2000u
+
+static const tsl__again *real_again;
+static unsigned compiles;
+static uint64_t compiled_at;
+
+/* Compile again, and take some time for that. */
+static tsl_status dawdle(const void *kept, tsl_vocab *v, const tsl_limits *limits,
+                         tsl_grammar **out) {
+  compiles++;
+  compiled_at = tsl__now_us();
+  while (tsl__now_us() < compiled_at + DAWDLE_US) continue;
+  return real_again->compile(kept, v, limits, out);
+}
+
+enum { BYTES, TOKEN, MASK, SHORTEST, NEXT, FORCED, VALIDATE, DRAFTS, CALLS };
+
+static tsl_status make_call(tsl_matcher *m, int call) {
+  static uint32_t masks[2 * 8192 / 32];
+  uint8_t bytes[8];
+  uint64_t n;
+  size_t count;
+  tsl_token token = 0;
+  while (tsl_vocab_bytes(vocab, token, &count)[0] != 'a' || count != 1) token++;
+  switch (call) {
+  case BYTES: return tsl_matcher_accept_bytes(m, "a", 1, NULL);
+  case TOKEN: return tsl_matcher_accept(m, token);
+  case MASK: return tsl_matcher_mask(m, masks);
+  case SHORTEST: return tsl_matcher_shortest_completion(m, &n);
+  case NEXT: return tsl_matcher_next_bytes(m, masks);
+  case FORCED: return tsl_matcher_forced_bytes(m, bytes, sizeof bytes, &count);
+  case VALIDATE: return tsl_matcher_validate(m, &token, 1, &count);
+  default: return tsl_matcher_mask_drafts(m, &token, NULL, 1, masks, NULL);
+  }
+}
+
+/* The call began before the compile did. So its last piece of work ends no later than one deadline
+ * after that, although the compile took its time. */
+static void test_one_deadline(void) {
+  const struct kind *k = &kinds[0];
+  for (int call = 0; call < CALLS; call++) {
+    const tsl_limits limits = {.text_memory = 4 << 10, .deadline_us = LONG_US};
+    tsl_grammar *g = compile_with(k, &limits);
+    tsl_matcher *m = NULL, *other = NULL;
+    uint64_t seed = 3;
+    if (!g) continue;
+    real_again = g->again;
+    tsl__again slow = *real_again;
+    slow.compile = dawdle;
+    g->again = &slow;
+    compiles = 0;
+    CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && follows(m, "ab"));
+    CHECK(tsl_matcher_new(g, NULL, &other) == TSL_OK);
+    for (int i = 0; i < 100000 && !tsl__is_left(g->tables); i++)
+      CHECK(follows(other, tsl_test_random(&seed) % 2 ? "a" : "b"));
+    CHECK(!compiles && tsl__is_left(g->tables));
+    /* without a move, masks that are known need none of this */
+    CHECKF(make_call(m, call == MASK ? NEXT : call) == TSL_OK, "call %d", call);
+    CHECKF(compiles && m->grammar->whole != g, "call %d", call);
+    CHECKF(m->space->work.deadline && m->space->work.deadline <= compiled_at + LONG_US,
+           "call %d: %" PRIu64 " us late", call, m->space->work.deadline - compiled_at - LONG_US);
+    /* and the next one has its own */
+    CHECK(make_call(m, NEXT) == TSL_OK && m->space->work.deadline > compiled_at + LONG_US);
+    tsl_matcher_free(m);
+    tsl_matcher_free(other);
+    g->again = real_again;
+    tsl_grammar_release(g);
+  }
+}
+
 int main(void) {
   if (tsl_vocab_embedded(NULL, &vocab, NULL) != TSL_OK) return 1;
   RUN(test_kinds, "each kind of grammar is compiled again, and nobody sees it");
@@ -600,6 +674,7 @@ int main(void) {
   RUN(test_alone, "a text that fills its limit fails alone");
   RUN(test_threads, "three threads see what one sees");
   RUN(test_refused, "where a compile fails all goes on");
+  RUN(test_one_deadline, "a call that moves has one deadline");
   tsl_vocab_release(vocab);
   return tsl_test_end();
 }
