@@ -1282,8 +1282,8 @@ TSL_API void tsl_compile_free(tsl_compile *compile);
  * work; a search has 50,000 positions at most.
  * UNSUPPORTED from tsl_budget_start, _allows and _mask: a schema that has uniqueItems under a
  * negation.
- * Known fault: where arrays of unique items hold one another three deep, a mask has seldom been
- * empty before the text was complete. This was indented text near the least budget.
+ * No mask is empty before the text is complete, if tsl_budget_start said TSL_OK. A call that
+ * reaches a limit says so.
  * Holds a reference on the grammar. Threads: one at a time. It takes the grammar's lock where the
  * tables for a position are missing. */
 typedef struct tsl_budget tsl_budget;

@@ -349,13 +349,13 @@ static inline bool tsl__cancelled(const int *flag) {
   return flag && __atomic_load_n(flag, __ATOMIC_RELAXED) != 0;
 }
 static inline bool tsl__expired(uint64_t deadline) { return deadline && tsl__now_us() >= deadline; }
-/* The point in time `span` µs from now, or when this thread's call must end, if that is earlier; 0
- * (never) for a span of 0. */
+/* The point in time `span` µs from now; 0 (never) for a span of 0. It is no later than the end of
+ * this thread's call. */
 uint64_t tsl__deadline_of(uint64_t span);
 static inline uint64_t tsl__deadline(uint64_t span) { return span ? tsl__deadline_of(span) : 0; }
 
-/* A call that may consist of several pieces of work has one deadline for all of them: until it
- * ends, tsl__deadline gives no later one in this thread. Calls may lie within one another.
+/* A call may consist of several pieces of work, and has one deadline for all of them. Until the
+ * call ends, tsl__deadline gives no later one in this thread. Calls may lie within one another.
  *
  *     tsl__timed call = tsl__timed_begin(space->work.deadline_us);
  *     …

@@ -5,6 +5,10 @@
  *            for the position. Its first token leads to a position with a plan of at most left - 1,
  *            so there is always a token to take. Any other token is allowed only under the same
  *            condition.
+ * Renewal    When tables are full, the way that is known is walked, and noted in the new tables.
+ *            Where the walk reaches a limit, or the way does not fit there, the old plans stay. In
+ *            another edition a way is looked for anew. If none is found that fits, the call says
+ *            TSL_ERR_LIMIT: a mask would be empty.
  * Cost       A mask spells every allowed token, unless the longest plan after any of them is known
  *            to fit (kept per position). In that case it is the plain mask. A host need not pay for
  *            it: it may draw under the plain mask, and again under this one if that token is
@@ -100,14 +104,19 @@ static tsl_status carry_back(const tsl_budget *b, const tsl_matcher *m, question
   return TSL_OK;
 }
 
+/* What was noted of masks belongs to the plans. */
+static void forget_masks(tsl_budget *b) {
+  tsl__pool_free(&b->worsts, &b->planner.alloc);
+  tsl__index_free(&b->worst_index, &b->planner.alloc);
+  b->masked = 0;
+}
+
 /* Plans from here on are those of the grammar's tables. */
 static void plan_anew(tsl_budget *b, tsl_grammar *g) {
   tsl_allocator a = b->planner.alloc;
-  tsl__pool_free(&b->worsts, &a);
-  tsl__index_free(&b->worst_index, &a);
+  forget_masks(b);
   tsl__planner_free(&b->planner);
   tsl__planner_init(&b->planner, g, &a);
-  b->masked = 0;
 }
 
 /* The same text in the newest edition, where that of a matcher is left. */
@@ -153,28 +162,52 @@ static bool way_so_far(tsl_budget *b, const tsl_matcher *m, uint64_t left, tsl__
   return tsl__grammar_unlock(g) == TSL_OK && ends;
 }
 
+/* Note the way in other tables; false: it is not known there to fit. */
+static bool note_there(tsl_budget *b, const tsl_matcher *m, const tsl__token_list *way,
+                       uint64_t left) {
+  question a;
+  if (ask_there(b, &m, &a) != TSL_OK) return false;
+  tsl__grammar_lock(b->planner.grammar);
+  tsl__planner_note(&b->planner, m->at, way->at, way->n);
+  bool fit = tsl__planner_fits(&b->planner, m->at, left);
+  return tsl__grammar_unlock(b->planner.grammar) == TSL_OK && fit;
+}
+
 /* Plans fill tables, and those which they have filled are left, as by matchers. Then they are made
  * anew in the newest ones. In the middle of a text the way that is known is kept. The invariant
- * depends on it, and another search may find a longer one. */
-static tsl_status renew(tsl_budget *b, const tsl_matcher *m, uint64_t left) {
+ * depends on it, and another search may find a longer one. Where it cannot be kept, plans stay
+ * where they are, and reach the limit of their tables. */
+static void renew(tsl_budget *b, const tsl_matcher *m, uint64_t left) {
   tsl_grammar *newest = tsl__grammar_now(b->planner.grammar);
   tsl__token_list way = {0};
   tsl_allocator al = b->planner.alloc;
-  tsl_status status = TSL_OK;
-  if (newest->space != b->planner.grammar->space && newest->whole == m->grammar->whole) {
-    bool known = way_so_far(b, m, left, &way);
-    question a;
-    plan_anew(b, newest);
-    status = known ? ask_there(b, &m, &a) : TSL_OK;
-    if (known && status == TSL_OK) {
-      tsl__grammar_lock(newest);
-      tsl__planner_note(&b->planner, m->at, way.at, way.n);
-      status = tsl__grammar_unlock(newest);
+  if (newest->space != b->planner.grammar->space && newest->whole == m->grammar->whole &&
+      way_so_far(b, m, left, &way)) {
+    tsl__planner before = b->planner;
+    forget_masks(b);
+    tsl__planner_init(&b->planner, newest, &al);
+    tsl__planner unneeded = before;
+    if (!note_there(b, m, &way, left)) {
+      forget_masks(b);
+      unneeded = b->planner;
+      b->planner = before;
     }
+    tsl__planner_free(&unneeded);
   }
   tsl__vec_free(&al, &way);
   tsl_grammar_release(newest);
-  return status;
+}
+
+/* Is there a way that fits, for plans which know nothing yet? TSL_ERR_LIMIT: none was found. */
+static tsl_status fits_anew(tsl_budget *b, const tsl_matcher *m, uint64_t left) {
+  bool proven;
+  if (left == UINT64_MAX) return TSL_OK;
+  tsl__grammar_lock(m->grammar);
+  own_way(b, m, left, true); /* ways from the position before count, too */
+  const tsl__plan *plan = tsl__planner_within(&b->planner, m->at, left, &proven);
+  bool fit = plan && plan->tokens <= left;
+  tsl_status status = tsl__grammar_unlock(m->grammar);
+  return status != TSL_OK || fit ? status : TSL_ERR_LIMIT;
 }
 
 static bool tables_left(const tsl_budget *b) {
@@ -199,14 +232,17 @@ static tsl_status ask_about(tsl_budget *b, const tsl_matcher **m, uint64_t left,
     return TSL_OK;
   tsl_status status = go_along(m, a);
   if (status != TSL_OK) return status;
-  if (b->planner.grammar->whole != (*m)->grammar->whole) plan_anew(b, (*m)->grammar);
+  if (b->planner.grammar->whole != (*m)->grammar->whole) {
+    plan_anew(b, (*m)->grammar);
+    if ((status = fits_anew(b, *m, left)) != TSL_OK) return status;
+  }
   const tsl_matcher *here = *m;
   status = ask_there(b, m, a);
   /* a token of a mask is judged by the plans that the mask was made with */
   if (status != TSL_OK || !tables_full(b) || (*m)->at == b->masked) return status;
   *m = here;
-  status = renew(b, here, left);
-  return status == TSL_OK ? ask_there(b, m, a) : status;
+  renew(b, here, left);
+  return ask_there(b, m, a);
 }
 
 /* A text begins: where the tables of the plans are left, plans are made anew. */

@@ -135,9 +135,9 @@ static bool write_text(const tsl_vocab *v, tsl_budget *b, tsl_matcher *m, uint64
     tsl_token t = draw(mask, tsl_vocab_logits_width(v), &seed);
     if (t == TSL_NO_TOKEN || tsl_vocab_is_eog(v, t)) return tsl_matcher_is_complete(m);
     const uint8_t *at = tsl_vocab_bytes(v, t, &bytes);
-    if (left == 0 || tsl_budget_allows(b, m, left, t) != TSL_OK ||
-        tsl_matcher_accept(m, t) != TSL_OK || n + bytes >= LONGEST)
-      return false;
+    if (left == 0 || n + bytes >= LONGEST) return false;
+    if ((*status = tsl_budget_allows(b, m, left, t)) != TSL_OK) return false;
+    if ((*status = tsl_matcher_accept(m, t)) != TSL_OK) return false;
     memcpy(text + n, at, bytes);
     n += bytes;
     written++;
