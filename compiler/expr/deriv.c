@@ -196,26 +196,27 @@ static void derive_alt_parts(tsl__exprs *x, tsl__node n, uint8_t byte, tsl__step
   if (plain && plain != few) tsl__free(&x->alloc, plain, room * sizeof *plain);
 }
 
-static void derive_parts_anew(tsl__exprs *x, tsl__expr e, tsl__node n, uint8_t byte, tsl__step how,
-                              tsl__parts *out) {
-  if (tsl__kinds[n.kind]->derive_parts) {
-    tsl__kinds[n.kind]->derive_parts(x, e, byte, how, out);
-  } else if (n.kind == TSL__K_RULE && (how.last || !tsl__node_is_call(x, &n))) {
-    tsl__expr body = tsl__rule_body(x, n.a);
+static void derive_parts_anew(tsl__exprs *x, tsl__expr e, const tsl__node *n, uint8_t byte,
+                              tsl__step how, tsl__parts *out) {
+  if (tsl__kinds[n->kind]->derive_parts) {
+    tsl__kinds[n->kind]->derive_parts(x, e, byte, how, out);
+  } else if (n->kind == TSL__K_RULE && (how.last || !tsl__node_is_call(x, n))) {
+    tsl__expr body = tsl__rule_body(x, n->a);
     if (tsl__begins_otherwise(x, body, byte) || !tsl__unfold(x)) return;
     tsl__derive_parts(x, body, byte, how, out);
     x->depth--;
-  } else if (!(n.flags & TSL__CALLS) && (!how.registers || !(n.flags & TSL__COUNTS)) && !n.loop) {
+  } else if (!(n->flags & TSL__CALLS) && (!how.registers || !(n->flags & TSL__COUNTS)) &&
+             !n->loop) {
     tsl__parts_add(x, out, TSL__COUNT_CLEAR, tsl__derive_in(x, e, byte, how.last));
-  } else if (n.kind == TSL__K_ALT) {
-    derive_alt_parts(x, n, byte, how, out);
-  } else if (n.kind == TSL__K_SEQ) {
-    derive_seq_parts(x, n, byte, how, out);
-  } else if (n.kind == TSL__K_REPEAT && how.registers) {
-    derive_repeat_parts(x, n, byte, how, out);
-  } else if (n.kind == TSL__K_COUNTED) {
+  } else if (n->kind == TSL__K_ALT) {
+    derive_alt_parts(x, *n, byte, how, out);
+  } else if (n->kind == TSL__K_SEQ) {
+    derive_seq_parts(x, *n, byte, how, out);
+  } else if (n->kind == TSL__K_REPEAT && how.registers) {
+    derive_repeat_parts(x, *n, byte, how, out);
+  } else if (n->kind == TSL__K_COUNTED) {
     if (how.phase == TSL__PHASE_TOP) return;
-    tsl__expr d = tsl__derive_in(x, n.a, byte, false);
+    tsl__expr d = tsl__derive_in(x, n->a, byte, false);
     if (d) tsl__parts_add(x, out, TSL__COUNT_NEXT, tsl__expr_seq(x, d, e));
   } else {
     tsl__parts_add(x, out, TSL__COUNT_CLEAR, tsl__derive_in(x, e, byte, how.last));
@@ -229,7 +230,7 @@ static void derive_parts_anew(tsl__exprs *x, tsl__expr e, tsl__node n, uint8_t b
  * NULL: not this one. The key holds all that the derivative depends on. */
 static tsl__call_step *call_slot(tsl__exprs *x, const tsl__node *n, tsl__expr e, uint8_t byte,
                                  tsl__step how, uint64_t *key) {
-  if (!(n->flags & TSL__CALLS) || n->loop || x->searching ||
+  if (n->loop || x->searching ||
       (n->kind != TSL__K_ALT && n->kind != TSL__K_SEQ && n->kind != TSL__K_RULE))
     return NULL;
   if (!x->call_steps) {
@@ -246,17 +247,17 @@ static tsl__call_step *call_slot(tsl__exprs *x, const tsl__node *n, tsl__expr e,
 static uint64_t spent(const tsl__exprs *x) { return x->steps * TSL__WORK + x->work; }
 
 void tsl__derive_parts(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__step how, tsl__parts *out) {
-  tsl__node n = tsl__node_at(x, e);
+  const tsl__node n = tsl__node_at(x, e);
   uint64_t key = 0, before = spent(x);
-  tsl__call_step *known = call_slot(x, &n, e, byte, how, &key);
+  tsl__call_step *known = n.flags & TSL__CALLS ? call_slot(x, &n, e, byte, how, &key) : NULL;
   if (!known) {
-    derive_parts_anew(x, e, n, byte, how, out);
+    derive_parts_anew(x, e, &n, byte, how, out);
   } else if (known->key == key) {
     if (tsl__exprs_work(x, known->work)) tsl__parts_add(x, out, TSL__COUNT_CLEAR, known->d);
   } else {
     tsl__parts own;
     own.n = 0;
-    derive_parts_anew(x, e, n, byte, how, &own);
+    derive_parts_anew(x, e, &n, byte, how, &own);
     tsl__expr d = own.n ? own.at[0].e : TSL__NONE;
     if (own.n <= 1 && !tsl__node_at(x, d).loop && x->status == TSL_OK)
       *known = (tsl__call_step){key, d, (uint32_t)(spent(x) - before)};
