@@ -27,6 +27,7 @@ LONGEST = (
     "vllm",
     "page",
     "llama",
+    "models",
 )  # begin first; what the page compiles to WebAssembly the package for Node takes over
 PAGE = [FOLDER.parent / "run.py", "build", "page"]
 printing = threading.Lock()
@@ -81,6 +82,7 @@ def prepare():
     import python_hosts
 
     common.venv("llama")
+    common.venv("models")
     common.venv("triton")
     common.venv("ray")
     common.venv("runtimes")

@@ -1,11 +1,18 @@
 """vLLM: a structured-output backend, and a logits processor.
 
 The backend serves `SamplingParams(structured_outputs=...)` and the `response_format` and
-`structured_outputs` of the OpenAI-compatible server. vLLM has no plug-in point for backends, so it
-is put in place of the built-in ones, in one of two ways:
+`structured_outputs` of the OpenAI-compatible server. Its name is "turnstile":
 
-    export TURNSTILE_VLLM=1             # every process of vLLM then does it, through the entry
-                                        point vllm.general_plugins of this package
+    vllm serve MODEL --structured-outputs-config.backend turnstile
+
+    turnstile.vllm.add_backend()        # a program calls this first; servers need nothing
+    LLM(model, structured_outputs_config={"backend": "turnstile"})
+
+vLLM has no plug-in point for such names. So the entry point vllm.general_plugins of this package,
+which every process of vLLM calls, adds the name to vLLM's list. Two more ways put Turnstile in
+place of whatever backend is configured:
+
+    export TURNSTILE_VLLM=1             # in every process of vLLM
     turnstile.vllm.register()           # before the first LLM or engine is made, in programs with
                                         VLLM_ENABLE_V1_MULTIPROCESSING=0
 
@@ -35,6 +42,7 @@ import functools
 import json
 import logging
 import os
+import typing
 
 from vllm.v1.sample.logits_processor import LogitsProcessor as _LogitsProcessor
 from vllm.v1.sample.logits_processor import MoveDirectionality
@@ -51,8 +59,16 @@ from turnstile.grammar import Grammar
 from turnstile.tools import ebnf_or_lark
 from turnstile.vocab import Vocab, _ids
 
-__all__ = ["Backend", "RequestGrammar", "LogitsProcessor", "register", "register_if_requested"]
+__all__ = [
+    "Backend",
+    "LogitsProcessor",
+    "RequestGrammar",
+    "add_backend",
+    "register",
+    "register_if_requested",
+]
 
+NAME = "turnstile"  # of the backend, in structured_outputs_config.backend
 MAX_GRAMMARS = 256  # compiled grammars that a cache keeps,
 MAX_BYTES = 1 << 30  # and their memory together
 MAX_VOCABS = 8  # vocabularies: one per set of stop tokens that requests name
@@ -208,7 +224,7 @@ class _Validator:
             lambda: (Vocab.from_transformers(tokenizer, logits_width=len(tokenizer)), tokenizer),
         )[0]
 
-    def check(self, params, tokenizer):
+    def check(self, params, model_config, tokenizer):
         from vllm.exceptions import VLLMValidationError
         from vllm.v1.structured_output.request import get_structured_output_key
 
@@ -216,15 +232,76 @@ class _Validator:
             raise VLLMValidationError(
                 "Turnstile needs the tokenizer, which skip_tokenizer_init leaves out"
             )
+        if getattr(model_config, "is_diffusion", False):
+            raise VLLMValidationError(
+                "Turnstile follows a text from its begin to its end: it is not for diffusion models"
+            )
         try:
             compile_request(self._vocab(tokenizer), *get_structured_output_key(params))
         except (TurnstileError, ValueError, TypeError) as error:
             raise VLLMValidationError(f"Turnstile refuses the grammar: {error}") from error
 
 
-def register():
-    """Put Turnstile in place of vLLM's own structured-output backends in this process. Doing so
-    twice is doing so once.
+_everywhere = False  # Turnstile serves what other backends were chosen for, too
+
+
+def _serves(backend):
+    return _everywhere or backend == NAME
+
+
+def _make_backend(vllm_config, tokenizer):
+    return Backend(
+        vllm_config, tokenizer=tokenizer, vocab_size=vllm_config.model_config.get_vocab_size()
+    )
+
+
+def _widen_names():
+    """structured_outputs_config.backend takes NAME: vLLM's list of names is a type, which pydantic
+    has compiled.
+    """
+    import vllm.config
+    import vllm.config.structured_outputs as module
+    from pydantic.dataclasses import rebuild_dataclass
+
+    config = module.StructuredOutputsConfig
+    names = typing.get_args(module.StructuredOutputsBackend)
+    if NAME in names:
+        return
+    widened = typing.Literal[(*names, NAME)]
+    module.StructuredOutputsBackend = widened
+    config.__annotations__["backend"] = widened
+    for field in (config.__dataclass_fields__, config.__pydantic_fields__):
+        field = field["backend"]
+        setattr(field, "type" if hasattr(field, "type") else "annotation", widened)
+    for decorator in config.__pydantic_decorators__.model_validators.values():
+        decorator.func = _without_name(decorator.func)
+    rebuild_dataclass(config, force=True)
+    rebuild_dataclass(vllm.config.VllmConfig, force=True)  # it has the former check inside
+
+
+def _without_name(validate):
+    """vLLM's check of the configuration, which refuses options to backends that it does not know.
+    Turnstile has the options that XGrammar has.
+    """
+
+    @functools.wraps(validate)
+    def validate_as_xgrammar(self):
+        own = self.backend == NAME
+        if own:
+            object.__setattr__(self, "backend", "xgrammar")
+        try:
+            validate(self)
+        finally:
+            if own:
+                object.__setattr__(self, "backend", NAME)
+        return self
+
+    return validate_as_xgrammar
+
+
+def add_backend():
+    """Make NAME a backend that structured_outputs_config.backend takes, in this process. Doing so
+    twice is doing so once. vLLM's servers do it by the entry point vllm.general_plugins.
     """
     import vllm.sampling_params
     import vllm.v1.structured_output as host
@@ -237,31 +314,89 @@ def register():
 
     @functools.wraps(grammar_init)
     def grammar_init_with_turnstile(self, request):
-        if request.structured_output_request is not None and self.backend is None:
-            self.backend = Backend(
-                self.vllm_config,
-                tokenizer=self.tokenizer,
-                vocab_size=self.vllm_config.model_config.get_vocab_size(),
-            )
+        config = self.vllm_config.structured_outputs_config
+        wanted = request.structured_output_request is not None and _serves(config.backend)
+        if wanted and self.backend is None:
+            self.backend = _make_backend(self.vllm_config, self.tokenizer)
         return grammar_init(self, request)
 
     @functools.wraps(validate)
     def validate_with_turnstile(self, model_config, structured_outputs_config, tokenizer):
         params = self.structured_outputs
         if params is None or structured_outputs_config is None:
-            return
-        validator.check(params, tokenizer)
-        params._backend = structured_outputs_config.backend
+            return None
+        backend = structured_outputs_config.backend
+        if not _serves(backend):
+            return validate(self, model_config, structured_outputs_config, tokenizer)
+        if not _everywhere and params._backend not in (None, backend):
+            from vllm.exceptions import VLLMValidationError
 
+            raise VLLMValidationError(
+                f"the request names the backend {params._backend!r}, and the engine has {backend!r}"
+            )
+        validator.check(params, model_config, tokenizer)
+        params._backend = backend
+        return None
+
+    _widen_names()
     host.StructuredOutputManager.grammar_init = grammar_init_with_turnstile
     host.StructuredOutputManager.turnstile_registered = True
     vllm.sampling_params.SamplingParams._validate_structured_outputs = validate_with_turnstile
+    _add_to_beams()
+
+
+def _add_to_beams():
+    """Beam search makes a backend of its own, by its name."""
+    try:
+        from vllm.entrypoints.generate.beam_search import offline
+        from vllm.v1.structured_output.request import get_structured_output_key
+    except ImportError:  # not in every release
+        return
+    for one in vars(offline).values():
+        begin = vars(one).get("_init_beam_search_structured_output") if _is_class(one) else None
+        if begin is not None:
+            one._init_beam_search_structured_output = _with_beams(begin, get_structured_output_key)
+
+
+def _is_class(value):
+    return isinstance(value, type)
+
+
+def _with_beams(begin, key_of):
+    @functools.wraps(begin)
+    def begin_with_turnstile(self, structured_outputs, tokenizer):
+        config = self.llm_engine.vllm_config
+        if not config.structured_outputs_config or not _serves(
+            config.structured_outputs_config.backend
+        ):
+            return begin(self, structured_outputs, tokenizer)
+        backend = _make_backend(config, tokenizer)
+        structured_outputs._backend = config.structured_outputs_config.backend
+        return backend, key_of(structured_outputs), backend.allocate_token_bitmask(1)
+
+    return begin_with_turnstile
+
+
+def register():
+    """Put Turnstile in place of all of vLLM's structured-output backends in this process, whichever
+    is configured. Doing so twice is doing so once.
+    """
+    global _everywhere
+    add_backend()
+    _everywhere = True
 
 
 def register_if_requested():
-    """vLLM's entry point for plug-ins: registers if the environment says TURNSTILE_VLLM=1."""
+    """vLLM's entry point for plug-ins: the backend has its name, and is in place of the others if
+    the environment says TURNSTILE_VLLM=1. A vLLM that is built otherwise goes on without the name.
+    """
     if os.environ.get("TURNSTILE_VLLM", "0") not in ("", "0"):
         register()
+        return
+    try:
+        add_backend()
+    except Exception as error:  # a plug-in that nobody uses harms nobody
+        _log.warning("this vLLM has no place for the backend %r: %s", NAME, error)
 
 
 # ---- the logits processor ------------------------------------------------------------------------

