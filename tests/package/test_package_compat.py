@@ -78,6 +78,29 @@ def test_xgrammar():
     check(matcher.get_captures() == [("n", b"ada")], "one fewer after a rollback")
 
 
+def test_jump_forward():
+    """find_jump_forward_tokens: what XGrammar 0.2.9 returns for these grammars."""
+    import turnstile.compat_xgrammar as X
+
+    words = [b"<s>", b"a", b"b", b"ab", b"abc", b"c", b"{", b'{"', b'"', b"na", b"name", b'name"']
+    words += [b":", b": ", b" ", b"1", b"</s>", b"d", b"de", b"def"]
+    compiler = X.GrammarCompiler(X.TokenizerInfo(words, stop_token_ids=[16]))
+    for text, want in (
+        ('root ::= "ab" [c-d]', []),
+        ('root ::= "abab" "c" [x]?', [3, 4]),
+        ('root ::= "abcabd" [0-9]', [4, 3]),
+        ('root ::= "{\\"name\\": 1" [0-9]', [7, 11, 13, 15]),
+        ('root ::= "a" "a" "a"', [1, 1]),
+        ('root ::= "abx" [a-c]', []),
+        ("root ::= [ab]", []),
+        ('root ::= "def"?', []),
+    ):
+        matcher = X.GrammarMatcher(compiler.compile_grammar(text))
+        found = matcher.find_jump_forward_tokens()
+        check(found == want, f"{text}: {found}")
+        check(all(matcher.accept_token(token) for token in found), f"{text}: they are allowed")
+
+
 def test_llguidance():
     import turnstile.compat_llguidance as L
 
@@ -142,4 +165,4 @@ def test_stand_in():
     raises(RuntimeError, turnstile.compat_xgrammar.stand_in, "xgrammar is imported already")
 
 
-run(test_xgrammar, test_llguidance, test_stand_in)
+run(test_xgrammar, test_jump_forward, test_llguidance, test_stand_in)

@@ -1,5 +1,5 @@
-"""Modules that are not there and that nobody calls: triton, which SGLang itself stubs on macOS,
-IPython, and lmformatenforcer, which vLLM imports whatever the backend is.
+"""Modules that are not there and that nobody calls. SGLang imports triton, which it stubs itself on
+macOS, and IPython. vLLM imports lmformatenforcer, whatever the backend is.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -10,6 +10,7 @@ Example       The text of "a" is complete after a. The matcher with override_sto
 SPDX-License-Identifier: Apache-2.0
 """
 
+import bisect
 import json
 import time
 
@@ -148,6 +149,27 @@ class GrammarMatcher:
 
     def find_jump_forward_string(self):
         return _whole_characters(self._going().forced_bytes())
+
+    def find_jump_forward_tokens(self):
+        """Tokens of the text that must follow: each the longest that fits, without the last one if
+        a longer token begins with it. Empty where the text may end.
+        """
+        if self.is_completed():
+            return []
+        forced = self._matcher.forced_bytes()
+        tokens, ordered, longest = self._compiled.tokenizer_info.ordinary_tokens()
+        found, at, text = [], 0, b""
+        while text is not None:
+            at += len(text)
+            ends = range(min(len(forced), at + longest), at, -1)
+            text = next((forced[at:end] for end in ends if forced[at:end] in tokens), None)
+            found.append(text)
+        found.pop()
+        if found:
+            after = bisect.bisect_right(ordered, found[-1])
+            if after < len(ordered) and ordered[after].startswith(found[-1]):
+                found.pop()
+        return [tokens[text] for text in found]
 
     def rollback(self, num_tokens=1):
         count = max(num_tokens, 0)

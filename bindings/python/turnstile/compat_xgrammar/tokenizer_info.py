@@ -79,6 +79,19 @@ class TokenizerInfo:
         )
         self.vocab = Vocab.from_tokens(tokens, logits_width=vocab_size or 0, eog=stops)
 
+    def ordinary_tokens(self):
+        """({text: the first such token}, the texts in order, the length of the longest), of tokens
+        that are not special. Made once.
+        """
+        if getattr(self, "_ordinary", None) is None:
+            vocab, tokens = self.vocab, {}
+            for token in range(vocab.size):
+                text = vocab.token_bytes(token)
+                if text and not vocab.is_special(token) and not vocab.is_eog(token):
+                    tokens.setdefault(text, token)
+            self._ordinary = tokens, sorted(tokens), max(map(len, tokens), default=0)
+        return self._ordinary
+
     @classmethod
     def from_huggingface(cls, tokenizer, *, vocab_size=None, stop_token_ids=None):
         self = cls.__new__(cls)

@@ -1,5 +1,5 @@
 import enum
-from typing import Any, List, Optional, Sequence, Union
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from turnstile.vocab import Vocab
 
@@ -21,6 +21,7 @@ class TokenizerInfo:
         stop_token_ids: Any = None,
         add_prefix_space: bool = False,
     ) -> None: ...
+    def ordinary_tokens(self) -> Tuple[Dict[bytes, int], List[bytes], int]: ...
     @classmethod
     def from_huggingface(
         cls, tokenizer: Any, *, vocab_size: Optional[int] = None, stop_token_ids: Any = None
