@@ -191,7 +191,7 @@ def report(names, results, about):
         "A step is mask and commit. Times are in µs; the first mask in ms, from the text of the "
         f"grammar; memory in MiB, after {TOKENS_OF_MEMORY:,} tokens, most of them drawn.",
         f"Turnstile ran {about['runs']} times: averages and percentiles are medians, the worst "
-        "step is the least of the runs' worst. The other engines ran once, in the same command.",
+        "step is the least of the runs' worst. The other engines ran once.",
         *([about["note"]] if about["note"] else []),
         "",
         "A cell of another engine has its average, and how many times Turnstile's that is. "
