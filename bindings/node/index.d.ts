@@ -34,8 +34,23 @@ export interface Vocab extends Freed {
   encode(text: string | Uint8Array | ArrayBuffer, options?: {special?: boolean}): Uint32Array;
 }
 
-export interface Grammar extends Freed {
+/** What zod 4, Valibot and ArkType make: a schema that says itself as JSON Schema, and has a type
+ * (https://standardschema.dev/json-schema). */
+export interface StandardSchema<Input = unknown> {
+  readonly '~standard': {
+    readonly types?: {readonly input: Input} | undefined;
+    readonly jsonSchema: {
+      readonly input: (options: {target: 'draft-2020-12'}) => Record<string, unknown>;
+    };
+  };
+}
+
+/** T: what a text of it says. */
+export interface Grammar<T = unknown> extends Freed {
   readonly vocab: Vocab;
+  /** The value of a whole text of the grammar: of jsonSchema() what JSON.parse makes of it, else
+   * the text itself. Throws TSL_REJECTED for any other text. */
+  parse(text: string | Uint8Array | ArrayBuffer): T;
   /** What of a schema is enforced. */
   readonly report: {pointer: string; keyword: string; status: string; reason: string}[];
 }
@@ -139,13 +154,25 @@ export interface Turnstile {
   embeddedVocab(): Vocab;
   /** A tokenizer.json, *.gguf, tokenizer.model, tekken.json or *.tiktoken file's content. */
   loadVocab(data: Uint8Array | ArrayBuffer, name?: string): Vocab;
-  jsonSchema(vocab: Vocab, schema: string | object | boolean, options?: SchemaOptions): Grammar;
-  regex(vocab: Vocab, pattern: string): Grammar;
-  gbnf(vocab: Vocab, text: string): Grammar;
-  ebnf(vocab: Vocab, text: string): Grammar;
-  abnf(vocab: Vocab, text: string): Grammar;
+  /** A schema of zod, Valibot or ArkType: what its parser takes. Objects that list their members
+   * have no others, unless the schema says so or several schemas speak of one object. */
+  jsonSchema<S extends StandardSchema>(
+    vocab: Vocab,
+    schema: S,
+    options?: SchemaOptions,
+  ): Grammar<NonNullable<S['~standard']['types']>['input']>;
+  /** A JSON Schema, or its text. T is the caller's word. */
+  jsonSchema<T = unknown>(
+    vocab: Vocab,
+    schema: string | object | boolean,
+    options?: SchemaOptions,
+  ): Grammar<T>;
+  regex(vocab: Vocab, pattern: string): Grammar<string>;
+  gbnf(vocab: Vocab, text: string): Grammar<string>;
+  ebnf(vocab: Vocab, text: string): Grammar<string>;
+  abnf(vocab: Vocab, text: string): Grammar<string>;
   /** A Lark grammar; it imports what the library has. */
-  lark(vocab: Vocab, text: string): Grammar;
+  lark(vocab: Vocab, text: string): Grammar<string>;
   /** What a request to a server constrains its answer to: the body that OpenAI's API, vLLM, SGLang,
    * llama.cpp's server or Ollama takes. Errors have the pointer into the request. */
   request(vocab: Vocab, body: string | object): Grammar;

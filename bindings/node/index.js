@@ -37,7 +37,7 @@ const SPELLING = {plain: 0, any: 1};
 const DECODER = new TextDecoder('utf-8', {ignoreBOM: true});
 
 class TurnstileError extends Error {
-  constructor(status, message, pointer, offset, line, column) {
+  constructor(status, message, pointer = '', offset = 0, line = 0, column = 0) {
     super(
       `${line ? `${line}:${column}: ` : ''}${message} (${status})${pointer ? ` at ${pointer}` : ''}`,
     );
@@ -46,7 +46,7 @@ class TurnstileError extends Error {
 }
 
 function refuse(message) {
-  throw new TurnstileError('TSL_ERR_ARGUMENT', message, '', 0, 0, 0);
+  throw new TurnstileError('TSL_ERR_ARGUMENT', message);
 }
 
 /* WebAssembly would take any value for a number, and every number modulo 2^32. */
@@ -70,14 +70,7 @@ function name(value, what) {
 /* TextEncoder would write U+FFFD for half a surrogate pair, which is another text. */
 function encoded(text) {
   if (/\p{Surrogate}/u.test(text))
-    throw new TurnstileError(
-      'TSL_ERR_SYNTAX',
-      'half a surrogate pair is not a character',
-      '',
-      0,
-      0,
-      0,
-    );
+    throw new TurnstileError('TSL_ERR_SYNTAX', 'half a surrogate pair is not a character');
   return new TextEncoder().encode(text);
 }
 
@@ -99,14 +92,7 @@ class Handle {
 
   get live() {
     if (!this.pointer)
-      throw new TurnstileError(
-        'TSL_ERR_STATE',
-        `this ${this.constructor.name} was freed`,
-        '',
-        0,
-        0,
-        0,
-      );
+      throw new TurnstileError('TSL_ERR_STATE', `this ${this.constructor.name} was freed`);
     return this.pointer;
   }
 
@@ -186,11 +172,43 @@ class Vocab extends Handle {
   }
 }
 
+/* Keywords by which several schemas speak of one object. */
+const COMPOSED = ['allOf', 'anyOf', 'oneOf', 'not', 'if', '$ref', 'dependentSchemas'],
+  APPLIED = ['properties', '$defs', 'definitions', 'patternProperties'];
+
+/* Objects of a JSON Schema that list their members, and say nothing of others, are closed. False,
+ * and nothing is to be closed: a schema says of one object what another one adds to. */
+function close(schema) {
+  if (typeof schema !== 'object' || schema === null) return true;
+  if (Array.isArray(schema)) return schema.every(close);
+  const composed = COMPOSED.filter((keyword) => keyword in schema);
+  if (schema.properties && composed.length) return false;
+  if (composed.some((keyword) => !['anyOf', 'oneOf', '$ref'].includes(keyword))) return false;
+  if (schema.properties && !('additionalProperties' in schema)) schema.additionalProperties = false;
+  return (
+    APPLIED.every((keyword) => Object.values(schema[keyword] || {}).every(close)) &&
+    ['items', 'prefixItems', 'anyOf', 'oneOf', 'additionalProperties'].every((keyword) =>
+      close(schema[keyword]),
+    )
+  );
+}
+
+/* A schema object of zod, Valibot or ArkType as JSON Schema, by the interface Standard JSON Schema:
+ * what its parser takes. All else is a JSON Schema already. */
+function asJsonSchema(schema) {
+  const converter = schema?.['~standard']?.jsonSchema;
+  if (!converter) return schema;
+  const open = converter.input({target: 'draft-2020-12'}),
+    closed = structuredClone(open);
+  return close(closed) ? closed : open;
+}
+
 class Grammar extends Handle {
   /* What its matchers need of the vocabulary, whose handle may be freed before: the grammar holds
-   * on to what that stands for. */
-  constructor(library, pointer, release, vocab) {
+   * on to what that stands for. `read` makes the value of a text. */
+  constructor(library, pointer, release, vocab, read) {
     super(library, pointer, release);
+    this.read = read;
     this.vocab = vocab;
     this.words = vocab.maskWords;
     this.width = vocab.logitsWidth;
@@ -201,6 +219,17 @@ class Grammar extends Handle {
       report = module._tsl_grammar_report(this.live);
     if (!report) throw new RangeError('out of memory');
     return JSON.parse(module.UTF8ToString(report));
+  }
+
+  parse(text) {
+    const matcher = this.library.matcher(this);
+    try {
+      if (!matcher.acceptBytes(text) || !matcher.isComplete)
+        throw new TurnstileError('TSL_REJECTED', 'the grammar has no such text');
+      return this.read(typeof text === 'string' ? text : DECODER.decode(text));
+    } finally {
+      matcher.free();
+    }
   }
 }
 
@@ -246,14 +275,7 @@ class Matcher extends Handle {
 
   applyMask(logits) {
     if (!(logits instanceof Float32Array) || logits.length !== this.width)
-      throw new TurnstileError(
-        'TSL_ERR_ARGUMENT',
-        `logits are a Float32Array of ${this.width} elements`,
-        '',
-        0,
-        0,
-        0,
-      );
+      refuse(`logits are a Float32Array of ${this.width} elements`);
     const {library} = this,
       {module} = library;
     this.withMask((mask) => {
@@ -356,7 +378,7 @@ class Parser extends Handle {
   get answer() {
     const {module} = this.library,
       json = module._tsl_parser_json(this.live);
-    if (!json) throw new TurnstileError('TSL_ERR_NO_MEMORY', 'out of memory', '', 0, 0, 0);
+    if (!json) throw new TurnstileError('TSL_ERR_NO_MEMORY', 'out of memory');
     return JSON.parse(module.UTF8ToString(json));
   }
 }
@@ -366,7 +388,7 @@ class Turnstile {
     this.module = module;
     this.registry = new FinalizationRegistry(({release, pointer}) => release(pointer));
     this.result = module._tn_result_new();
-    if (!this.result) throw new TurnstileError('TSL_ERR_NO_MEMORY', 'out of memory', '', 0, 0, 0);
+    if (!this.result) throw new TurnstileError('TSL_ERR_NO_MEMORY', 'out of memory');
   }
 
   get version() {
@@ -402,16 +424,9 @@ class Turnstile {
       !Object.hasOwn(SPELLING, spelling) ||
       !['schema', 'any'].includes(order)
     )
-      throw new TurnstileError(
-        'TSL_ERR_ARGUMENT',
-        'an unknown order, whitespace or spelling',
-        '',
-        0,
-        0,
-        0,
-      );
+      refuse('an unknown order, whitespace or spelling');
     return this.compile(
-      schema,
+      asJsonSchema(schema),
       (at, length) =>
         this.module._tn_json_schema(
           this.result,
@@ -426,6 +441,7 @@ class Turnstile {
           ignoreFormats ? 1 : 0,
         ),
       vocab,
+      JSON.parse,
     );
   }
 
@@ -569,6 +585,7 @@ class Turnstile {
       ),
       this.module._tsl_grammar_release,
       vocab,
+      String,
     );
   }
 
@@ -598,7 +615,7 @@ class Turnstile {
     return new Vocab(this, this.make(status), this.module._tsl_vocab_release);
   }
 
-  compile(text, call, vocab) {
+  compile(text, call, vocab, read = String) {
     const source = typeof text === 'string' ? text : JSON.stringify(text);
     if (source === undefined) refuse('expected text, or what JSON can hold');
     return new Grammar(
@@ -606,6 +623,7 @@ class Turnstile {
       this.make(this.withBytes(source, call)),
       this.module._tsl_grammar_release,
       vocab,
+      read,
     );
   }
 
@@ -639,7 +657,7 @@ class Turnstile {
   allocate(size) {
     // WebAssembly would take sizes modulo 2^32
     const at = size <= 0xffffffff ? this.module._malloc(size || 1) : 0;
-    if (!at) throw new TurnstileError('TSL_ERR_NO_MEMORY', 'out of memory', '', 0, 0, 0);
+    if (!at) throw new TurnstileError('TSL_ERR_NO_MEMORY', 'out of memory');
     return at;
   }
 

@@ -99,6 +99,39 @@ test('vocabulary and GBNF', async () => {
   assert(matcher.acceptBytes('no') && matcher.isComplete && !matcher.acceptBytes('!'));
 });
 
+/* What zod, Valibot and ArkType make, as far as it matters here. */
+const standard = (schema) => ({
+  '~standard': {version: 1, vendor: 'test', jsonSchema: {input: () => schema}},
+});
+
+test('schemas of other libraries, and values', async () => {
+  const turnstile = await loaded,
+    vocab = turnstile.embeddedVocab();
+  const compile = (schema) =>
+    turnstile.jsonSchema(vocab, standard(schema), {whitespace: 'compact'});
+  const point = {type: 'object', properties: {x: {type: 'integer'}}, required: ['x']};
+  const points = compile({type: 'array', items: point});
+  assert.deepStrictEqual(points.parse('[{"x":1},{"x":-2}]'), [{x: 1}, {x: -2}]);
+  assert(!('additionalProperties' in point));
+  for (const text of ['[{"x":1,"y":2}]', '[{"x":1}', '[{"x":"1"}]'])
+    assert.throws(() => points.parse(text), {status: 'TSL_REJECTED'});
+  /* left open: where the schema says so, and where several schemas speak of one object */
+  const more = {x: 1, y: 2};
+  for (const schema of [
+    {...point, additionalProperties: {}},
+    {allOf: [point, {type: 'object', properties: {y: {type: 'integer'}}}]},
+    {...point, anyOf: [{required: ['y']}, {required: ['z']}]},
+  ])
+    assert.deepStrictEqual(compile(schema).parse(JSON.stringify(more)), more);
+  const closed = compile({$defs: {p: point}, anyOf: [{$ref: '#/$defs/p'}, {type: 'null'}]});
+  assert.deepStrictEqual([closed.parse('{"x":3}'), closed.parse('null')], [{x: 3}, null]);
+  assert.throws(() => closed.parse(JSON.stringify(more)), {status: 'TSL_REJECTED'});
+  const word = turnstile.regex(vocab, '[a-z]+');
+  assert.strictEqual(word.parse('abc'), 'abc');
+  assert.strictEqual(word.parse(new TextEncoder().encode('abc')), 'abc');
+  assert.throws(() => word.parse('abc1'), {status: 'TSL_REJECTED'});
+});
+
 test('artifacts', async () => {
   const turnstile = await loaded,
     vocab = turnstile.embeddedVocab();

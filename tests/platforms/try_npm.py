@@ -5,7 +5,8 @@
            MOST bytes at most for each WebAssembly in it
   node     an empty project installs the file; `require` and `import` of every entry give the same
            masks
-  types    TypeScript accepts a program over the package and refuses a wrong one
+  types    TypeScript accepts a program over the package and zod, and refuses wrong ones
+  zod      a schema of zod becomes a grammar, whose texts zod takes
   bundle   esbuild, vite and webpack build a page with the module that has the WebAssembly inside,
            and Node runs the result. vite and webpack build one with turnstile.wasm beside it
   browser  Chromium opens the pages of vite and webpack, where it is installed
@@ -53,9 +54,36 @@ SHOW = USE + "await fetch('/said?' + encodeURIComponent(said));\n"
 TYPED = """import {load, TurnstileError} from 'turnstile-llm';
 const library = await load();
 const size: number = library.embeddedVocab().size;
-export {size, TurnstileError};
+import {z} from 'zod';
+const vocab = library.embeddedVocab();
+const person = library.jsonSchema(vocab, z.object({name: z.string(), age: z.int().optional()}));
+const name: string = person.parse('{}').name;
+const own = library.jsonSchema<{n: number}>(vocab, {type: 'object'}).parse('{}').n;
+const word: string = library.regex(vocab, 'a').parse('a');
+library.matcher(person);
+export {size, name, own, word, TurnstileError};
 """
-WRONG = TYPED.replace("const size: number", "const size: string")
+WRONG = [
+    TYPED.replace("const size: number", "const size: string"),
+    TYPED.replace("const name: string", "const name: number"),
+    TYPED.replace("const word: string", "const word: number"),
+]
+# The package beside zod itself: what it takes, and what a text of it says.
+ZOD = """import {z} from 'zod';
+import {load} from 'turnstile-llm';
+const library = await load();
+const vocab = library.embeddedVocab();
+const schema = z.object({name: z.string(), tags: z.array(z.enum(['a', 'b'])).default([])});
+const grammar = library.jsonSchema(vocab, schema, {whitespace: 'compact'});
+const refused = ['{"name":"x","tags":["c"]}', '{"name":"x","more":1}', '{}'].filter((text) => {
+  try {
+    return grammar.parse(text) && false;
+  } catch (error) {
+    return error.status === 'TSL_REJECTED';
+  }
+});
+console.log(JSON.stringify([schema.parse(grammar.parse('{"name":"x"}')), refused.length]));
+"""
 
 
 def node(folder, name, text):
@@ -112,7 +140,8 @@ def types(host, bundlers):
     for module in ("node16", "bundler"):
         more = ["--moduleResolution", module, "--module"]
         more.append("node16" if module == "node16" else "esnext")
-        for name, text, fine in (("typed", TYPED, True), ("wrong", WRONG, False)):
+        wrong = [(f"wrong{i}", text, False) for i, text in enumerate(WRONG)]
+        for name, text, fine in [("typed", TYPED, True), *wrong]:
             (host / f"{name}.mts").write_text(text)
             done = run(
                 *("node", bundlers / "node_modules" / "typescript" / "bin" / "tsc"),
@@ -120,6 +149,12 @@ def types(host, bundlers):
                 cwd=host,
             )
             check((done.returncode == 0) == fine, f"{module}: {name}: {done.stdout}")
+
+
+def with_zod(host):
+    """A schema of zod becomes a grammar."""
+    said = node(host, "zod.mjs", ZOD)
+    check(said == '[{"name":"x","tags":[]},3]', f"with zod the package says {said!r}")
 
 
 def bundle(host, bundlers, name, text, out):
@@ -233,7 +268,9 @@ def main():
         if not bundlers:
             return platform.close()
         said = in_node(host)
+        (host / "node_modules" / "zod").symlink_to(bundlers / "node_modules" / "zod")
         types(host, bundlers)
+        with_zod(host)
         inline = "import * as turnstile from 'turnstile-llm/inline';\n" + SAY
         for who, out in bundle(host, bundlers, "inside", inline, "out").items():
             printed = works(f"{who}: the bundle in Node", "node", out / "main.mjs")
