@@ -277,7 +277,7 @@ static bool group_flags(writer *w) {
   uint8_t flags = w->flags;
   bool off = false, at_start = w->at == 2;
   for (int c = peek(w, 0); c >= 0 && c != ':' && c != ')'; c = peek(w, 0)) {
-    const char *found = strchr(letters, c);
+    const char *found = memchr(letters, c, sizeof letters - 1);
     if (c == '-' && !off)
       off = true;
     else if (found && off)

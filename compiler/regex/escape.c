@@ -214,7 +214,7 @@ static uint32_t take_octal(tsl__rx_cursor *c) {
  * supported"; all others are mistakes. */
 static bool refuse_letter(tsl__rx_cursor *c, uint8_t letter, size_t start) {
   static const char pcre[] = "KGRXCQEgk";
-  if (strchr(pcre, letter))
+  if (letter && strchr(pcre, letter))
     return tsl__rx_error(c, TSL_ERR_UNSUPPORTED, start, "this escape of PCRE is not supported");
   return tsl__rx_error(c, TSL_ERR_SYNTAX, start, "unknown escape");
 }

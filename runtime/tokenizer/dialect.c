@@ -488,7 +488,8 @@ static tsl_status rewrite_letter_escape(rewriter *r, char c, size_t from) {
   case 'f':
   case 'a':
   case 'e': note_no_letter(r); return copy(r, from);
-  default: return strchr("ABGNORXZgkz", c) ? rewrite_outer_escape(r, c, from) : refuse(r, from);
+  default:
+    return c && strchr("ABGNORXZgkz", c) ? rewrite_outer_escape(r, c, from) : refuse(r, from);
   }
 }
 
@@ -583,7 +584,7 @@ static bool read_options(rewriter *r, char text[16], bool *ignores_case) {
       on = false;
     else if ((c == 'x' && !on) || (c == 'u' && on && r->rust))
       continue;
-    else if (!r->rust || !strchr("msU", c))
+    else if (!r->rust || !c || !strchr("msU", c))
       return r->at++, false;
     if (n == 15) return false;
     text[n++] = put_as;

@@ -161,6 +161,27 @@ static void large(void) {
   text_free(&t);
 }
 
+/* A NUL is no letter of a list of letters. */
+static void nul(void) {
+#define TEXT(s) s, sizeof s - 1
+  static const struct {
+    const char *text;
+    size_t length;
+    tsl_status status;
+  } rows[] = {{TEXT("start: /(?\0)a/"), TSL_ERR_UNSUPPORTED},
+              {TEXT("start: /(?\0:a)/"), TSL_ERR_UNSUPPORTED},
+              {TEXT("start: /(?-\0:a)/"), TSL_ERR_UNSUPPORTED},
+              {TEXT("start: \"a\" \0"), TSL_ERR_SYNTAX}};
+#undef TEXT
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    tsl_grammar *g = NULL;
+    tsl_error error = {0};
+    tsl_status status = compile(rows[i].text, rows[i].length, &g, &error);
+    CHECKF(status == rows[i].status && !g, "row %zu: %s, %s", i, tsl_status_name(status),
+           error.message);
+  }
+}
+
 /* Each allocation of a compile fails once. */
 static void no_memory(void) {
   static const char text[] =
@@ -194,6 +215,7 @@ int main(void) {
   RUN(imports, "imports through a resolver");
   RUN(tokens, "tokens by id and name");
   RUN(other_start, "a start rule by name");
+  RUN(nul, "a NUL where a letter may stand");
   RUN(large, "large and hostile grammars");
   RUN(no_memory, "every allocation fails once");
   tsl_vocab_release(vocab);
