@@ -162,6 +162,8 @@ tsl_status tsl__gbnf_parse(tsl__exprs *x, const tsl_vocab *vocab, const char *te
 
 /* reader.c: the rule of that name, or UINT32_MAX. */
 uint32_t tsl__gbnf_find(const tsl__gbnf *g, const char *name, size_t length);
+/* The rule to begin with, whose name ends with a NUL; an error where there is none. */
+tsl_status tsl__gbnf_root(const tsl__gbnf *g, const char *name, uint32_t *root, tsl_error *error);
 
 /* facts.c: reached, order, component, recursive, size, facts of every rule reached from root.
  * False: tsl__gbnf_failed. */

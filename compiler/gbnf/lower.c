@@ -206,13 +206,6 @@ tsl__expr tsl__gbnf_lower_plus(tsl__gbnf *g, uint32_t node) {
 
 /* ---- compiling ------------------------------------------------------------------------------- */
 
-static tsl_status find_root(const tsl__gbnf *g, const char *name, uint32_t *root,
-                            tsl_error *error) {
-  *root = tsl__gbnf_find(g, name, strlen(name));
-  if (*root != UINT32_MAX) return TSL_OK;
-  return tsl__fail(error, TSL_ERR_SYNTAX, "the grammar has no rule \"%.100s\"", name);
-}
-
 static tsl_status analyse(tsl__gbnf *g, uint32_t root, tsl_error *error) {
   const tsl__grule *r = &g->rules.at[root];
   if (!tsl__gbnf_analyse(g, root)) return tsl__gbnf_failure(g, error);
@@ -269,6 +262,6 @@ tsl_status tsl__gbnf_compile(tsl__exprs *x, const tsl_vocab *vocab, const char *
   uint32_t start = 0;
   *out = TSL__NONE;
   tsl_status status = tsl__gbnf_parse(x, vocab, text, length, max_depth, &g, error);
-  if (!status) status = find_root(g, root ? root : "root", &start, error);
+  if (!status) status = tsl__gbnf_root(g, root ? root : "root", &start, error);
   return status ? status : tsl__gbnf_finish(g, start, out, error);
 }

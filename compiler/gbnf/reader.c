@@ -61,9 +61,8 @@ bool tsl__greader_begin(tsl__greader *r, const char *text, size_t length, const 
 void tsl__greader_end(tsl__greader *r) { tsl__vec_free(&r->alloc, &r->pending); }
 
 uint32_t tsl__greader_root(tsl__greader *r, const char *name) {
-  uint32_t root = r->status ? 0 : tsl__gbnf_find(r->g, name, strlen(name));
-  if (root == UINT32_MAX)
-    r->status = tsl__fail(r->error, TSL_ERR_SYNTAX, "the grammar has no rule \"%.100s\"", name);
+  uint32_t root = 0;
+  if (!r->status) r->status = tsl__gbnf_root(r->g, name, &root, r->error);
   return root;
 }
 
@@ -108,6 +107,12 @@ uint32_t tsl__gbnf_find(const tsl__gbnf *g, const char *name, size_t length) {
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;)
     if (is_named(g, i, name, length)) return i;
   return UINT32_MAX;
+}
+
+tsl_status tsl__gbnf_root(const tsl__gbnf *g, const char *name, uint32_t *root, tsl_error *error) {
+  *root = tsl__gbnf_find(g, name, strlen(name));
+  if (*root != UINT32_MAX) return TSL_OK;
+  return tsl__fail(error, TSL_ERR_SYNTAX, "the grammar has no rule \"%.100s\"", name);
 }
 
 uint32_t tsl__greader_mention(tsl__greader *r, size_t length) {

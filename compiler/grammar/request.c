@@ -29,6 +29,7 @@
 
 #include "compiler/grammar/source.h"
 #include "compiler/json/json.h"
+#include "compiler/json/measured.h"
 #include "runtime/matcher/grammar.h"
 
 /* What may stand at a place. A string at the place of a schema or a tag holds its JSON, as some
@@ -255,24 +256,11 @@ static bool write_choice(reader *r, tsl__string *out) {
 
 #define LAZY_MAX ((size_t)64 << 20) /* bytes of a lazy grammar's structural tag */
 
-/* Text that grows; with `at` NULL it is only measured. */
-typedef struct growing {
-  char *at;
-  size_t n;
-} growing;
-
-static void put(growing *g, const char *text, size_t length) {
-  if (g->at) memcpy(g->at + g->n, text, length);
-  g->n += length;
-}
-
-static void put_word(growing *g, const char *word) { put(g, word, strlen(word)); }
-
 /* The string as the request spells it, its quotes included. */
-static void put_spelled(growing *g, const reader *r, const tsl__json *string) {
+static void put_spelled(tsl__measured *g, const reader *r, const tsl__json *string) {
   size_t end = string->offset + 1;
   while (r->body[end] != '"') end += r->body[end] == '\\' ? 2 : 1;
-  put(g, r->body + string->offset, end + 1 - string->offset);
+  tsl__measured_put(g, r->body + string->offset, end + 1 - string->offset);
 }
 
 /* The text that a trigger begins with. llama.cpp's types: 0 a token, beside its text; 1 a word; 2
@@ -291,26 +279,26 @@ static const tsl__json *word_of(reader *r, const tsl__json *trigger) {
   return r->status == TSL_OK ? value : NULL;
 }
 
-static bool write_lazy(reader *r, const tsl__json *triggers, growing *g) {
-  put_word(g, "{\"type\":\"dispatch\",\"loop\":false,\"rules\":[");
+static bool write_lazy(reader *r, const tsl__json *triggers, tsl__measured *g) {
+  tsl__measured_word(g, "{\"type\":\"dispatch\",\"loop\":false,\"rules\":[");
   for (uint32_t i = 0; i < triggers->length && g->n <= LAZY_MAX; i++) {
     const tsl__json *word = word_of(r, &triggers->items[i]);
     if (!word) return false;
-    put_word(g, i ? ",[" : "[");
+    tsl__measured_word(g, i ? ",[" : "[");
     put_spelled(g, r, word);
-    put_word(g, ",{\"type\":\"grammar\",\"after\":");
+    tsl__measured_word(g, ",{\"type\":\"grammar\",\"after\":");
     put_spelled(g, r, word);
-    put_word(g, ",\"grammar\":");
+    tsl__measured_word(g, ",\"grammar\":");
     put_spelled(g, r, r->found);
-    put_word(g, "}]");
+    tsl__measured_word(g, "}]");
   }
-  put_word(g, "]}");
+  tsl__measured_word(g, "]}");
   return true;
 }
 
 static bool lazy_text(reader *r, tsl__string *out) {
   const tsl__json *triggers = member(r->root, "grammar_triggers");
-  growing g = {0};
+  tsl__measured g = {0};
   if (!triggers || triggers->kind != TSL__JSON_ARRAY || !triggers->length)
     return fail(r, TSL_ERR_SCHEMA, triggers ? triggers : r->found,
                 "grammar_lazy goes with \"grammar_triggers\", a list that is not empty");
@@ -319,7 +307,7 @@ static bool lazy_text(reader *r, tsl__string *out) {
   if (!write_lazy(r, triggers, &g)) return false;
   if (g.n > LAZY_MAX)
     return fail(r, TSL_ERR_LIMIT, triggers, "there are too many triggers for such a long grammar");
-  g = (growing){tsl__arena_alloc(&r->arena, g.n), 0};
+  g = (tsl__measured){tsl__arena_alloc(&r->arena, g.n), 0};
   if (!g.at) return fail(r, TSL_ERR_NO_MEMORY, NULL, "out of memory");
   write_lazy(r, triggers, &g);
   *out = (tsl__string){g.at, (uint32_t)g.n};

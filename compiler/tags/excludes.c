@@ -22,40 +22,28 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "compiler/json/measured.h"
 #include "compiler/tags/tags.h"
 
 #define WORD "tsl:excludes"
 #define REF "{\"$ref\":\"#/" WORD "\"}"
 
-typedef struct text_out {
-  char *at;
-  size_t n;
-} text_out;
-
-/* Without a place it only counts. */
-static void put(text_out *o, const char *text, size_t n) {
-  if (o->at) memcpy(o->at + o->n, text, n);
-  o->n += n;
-}
-
-static void word(text_out *o, const char *text) { put(o, text, strlen(text)); }
-
 /* One of the texts, as a pattern within a JSON string. */
-static void put_pattern(text_out *o, const tsl__tag *n) {
+static void put_pattern(tsl__measured *o, const tsl__tag *n) {
   static const char hex[] = "0123456789abcdef";
-  word(o, "\"");
+  tsl__measured_word(o, "\"");
   for (uint32_t i = 0; i < n->exclude_count; i++) {
-    if (i) word(o, "|");
+    if (i) tsl__measured_word(o, "|");
     for (uint32_t k = 0; k < n->excludes[i].length; k++) {
       uint8_t c = (uint8_t)n->excludes[i].at[k];
       bool plain = c >= 0x80 || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
       if (plain)
-        put(o, (const char *)&c, 1);
+        tsl__measured_put(o, (const char *)&c, 1);
       else
-        put(o, (char[]){'\\', '\\', 'x', hex[c >> 4], hex[c & 15]}, 5);
+        tsl__measured_put(o, (char[]){'\\', '\\', 'x', hex[c >> 4], hex[c & 15]}, 5);
     }
   }
-  word(o, "\"");
+  tsl__measured_word(o, "\"");
 }
 
 static bool has(const tsl__json *o, const char *key) {
@@ -63,18 +51,19 @@ static bool has(const tsl__json *o, const char *key) {
 }
 
 /* The schema's members, then what is added. */
-static void put_schema(text_out *o, const tsl__tag *n, tsl__string members, const char *keyword) {
-  word(o, "{");
-  put(o, members.at, members.length);
-  if (members.length) word(o, ",");
-  word(o, "\"");
-  word(o, keyword);
-  word(o, "\":[" REF "],\"" WORD "\":{\"not\":{\"type\":\"string\",\"pattern\":");
+static void put_schema(tsl__measured *o, const tsl__tag *n, tsl__string members,
+                       const char *keyword) {
+  tsl__measured_word(o, "{");
+  tsl__measured_put(o, members.at, members.length);
+  if (members.length) tsl__measured_word(o, ",");
+  tsl__measured_word(o, "\"");
+  tsl__measured_word(o, keyword);
+  tsl__measured_word(o, "\":[" REF "],\"" WORD "\":{\"not\":{\"type\":\"string\",\"pattern\":");
   put_pattern(o, n);
-  word(o, "},\"items\":" REF ",\"additionalProperties\":" REF
-          ",\"propertyNames\":{\"not\":{\"pattern\":");
+  tsl__measured_word(o, "},\"items\":" REF ",\"additionalProperties\":" REF
+                        ",\"propertyNames\":{\"not\":{\"pattern\":");
   put_pattern(o, n);
-  word(o, "}}}}");
+  tsl__measured_word(o, "}}}}");
 }
 
 /* What stands between the braces of the schema's text. */
@@ -94,7 +83,7 @@ static bool members_of(tsl__tags *t, const tsl__tag *n, tsl__string *out) {
 bool tsl__tags_exclude(tsl__tags *t, tsl__tag *n) {
   static const char *const keywords[] = {"allOf", "anyOf", "oneOf"};
   tsl__string members = {"", 0};
-  text_out out = {NULL, 0};
+  tsl__measured out = {NULL, 0};
   size_t k = 0;
   if (!n->exclude_count) return true;
   if (!members_of(t, n, &members)) return false;
@@ -108,7 +97,7 @@ bool tsl__tags_exclude(tsl__tags *t, tsl__tag *n) {
   put_schema(&out, n, members, keywords[k]);
   char *text = tsl__tags_alloc(t, out.n + 1);
   if (!text) return false;
-  out = (text_out){text, 0};
+  out = (tsl__measured){text, 0};
   put_schema(&out, n, members, keywords[k]);
   tsl_error inner = {0};
   tsl__json *schema;
