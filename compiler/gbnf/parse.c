@@ -9,7 +9,7 @@
  *                  "y")           and a group may have more than one line
  *           After "a" the reader is at the end of a line. tsl__greader_alternatives looks past it
  *           for a '|', finds one, and goes on. After `b` it finds none, goes back to the end of the
- *           line, and parse_rule finds the rule over there.
+ *           line, and `rule` finds the rule over there.
  * Tokens    No text can have a token that ends a generation, or one without bytes. The first such
  *           token is remembered. If the root then matches nothing, the message names the token.
  * Cost      Linear in the text.

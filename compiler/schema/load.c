@@ -20,7 +20,7 @@
  *           found by hash; so are the members of large objects that JSON pointers go through. All
  *           of that counts as work.
  * Ref       JSON Schema 2020-12, core, sections 8 and 9.
- * Tested by tests/schema/test_schema.c, tests/programs/test_suite.py
+ * Tested by tests/schema/test_schema.c, tests/engine/test_validator.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

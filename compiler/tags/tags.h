@@ -58,7 +58,7 @@ typedef enum tsl__tag_kind {
   TSL__TAG_OR,       /* items */
   TSL__TAG_REPEAT,   /* items[0], min, max */
   TSL__TAG_TAG,      /* begin, items[0], ends */
-  /* triggers, items (tags), excludes, at_least_one, once; with token_triggers: by tokens */
+  /* triggers, items (tags), excludes, at_least_one, once; by_token: the triggers are tokens */
   TSL__TAG_TRIGGERED,
   TSL__TAG_SEPARATED, /* items (tags), text = separator, at_least_one, once */
   TSL__TAG_DISPATCH,  /* triggers, items (one for each), excludes, once */

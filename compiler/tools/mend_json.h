@@ -12,7 +12,7 @@
 
 #include "compiler/json/json.h"
 
-/* What was mended. The order is that of tsl__repair_names. */
+/* What was mended. The array repair_names in mend.c has their names, in this order. */
 typedef enum tsl__repair {
   TSL__REPAIR_SPELLING,         /* white space, or the order of members */
   TSL__REPAIR_WORD,             /* True, None, ... */

@@ -124,7 +124,7 @@ static bool all_impossible(const float *logits, size_t width) {
   return true;
 }
 
-/* The weights of the tokens after a prefix, and their sum. `node` may be unknown (no_node): then
+/* The weights of the tokens after a prefix, and their sum. `node` may be unknown (NO_NODE): then
  * nothing is known below it. *total is DEAD_END where nothing that is allowed has a probability. It
  * is so, too, where nothing is allowed though the text is not complete (a fault of budgets that
  * turnstile.h names). */

@@ -7,8 +7,8 @@
  *           copied and nothing is sorted.
  * Names     Each vocabulary has an identity of 16 bytes: a hash over all that changes a mask or an
  *           encoding. It is chained part by part, so that no part has to lie beside another.
- * Example   hash = 0; chain_u32(hash, offsets), chain(hash, bytes): vocabularies whose bytes are
- *           the same but are cut into other tokens have other names.
+ * Example   The two sizes are chained, then the offsets, the bytes and the marks of special tokens.
+ *           Equal bytes that are cut into other tokens give another identity.
  * Tested by tests/vocab/test_vocab.c, tests/vocab_files/test_vocab_cache.c
  *
  * SPDX-License-Identifier: Apache-2.0

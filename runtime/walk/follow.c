@@ -11,7 +11,7 @@
 #define NESTED_MOST 64u
 #define BYTES_MOST 160u     /* bytes from which on telling them apart helps nobody */
 #define SIGNS_MOST 64u      /* bytes from which on it is no matter of signs */
-#define NUMBERS_MAX 0x7FFFu /* see context_of in walk.c */
+#define NUMBERS_MAX 0x7FFFu /* a context has 15 bits for the number: memo.h */
 #define LEADS_MAX 8u        /* states that are counted */
 #define REACHED_MAX 32u     /* states that letters lead to */
 #define NESTED_LEAST 8u     /* calls, one as the first thing of another */

@@ -1,4 +1,4 @@
-//! The llguidance worker of `./dev bench peers` (protocol: ../worker.py). Driven as its
+//! The llguidance worker of `./dev bench peers` (protocol: bench/peers/worker.py). Driven as its
 //! documentation says. Per vocabulary there is one ParserFactory with the slices for JSON, made
 //! before the clock starts. A schema is one create_parser. A token is compute_mask and
 //! consume_token.
