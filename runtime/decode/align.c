@@ -1,9 +1,9 @@
 /* align.c - drawing from the model's own distribution given the grammar, by sampling again and
  * again.
  *
- * Problem   Let the model say a:0.9, b:0.1 first, and after a hardly ever anything that the grammar
- *           allows, after b always. Under masks nine in ten texts begin with a; but of the model's
- *           texts that satisfy the grammar, nearly all begin with b.
+ * Problem   Let the model give `a` probability 0.9 and `b` 0.1. After `a` it hardly ever writes
+ *           what the grammar allows; after `b` it always does. Under masks nine in ten texts begin
+ *           with `a`. But of the model's texts that satisfy the grammar, nearly all begin with `b`.
  * Idea      c(prefix) is the probability that the model, going on from the prefix, satisfies the
  *           grammar. To draw token t with weight
  *
@@ -13,12 +13,12 @@
  *
  *             Σ p(t) c(prefix t)   over the allowed t, with c = 1 where nothing is known,
  *
- *           is an upper bound of c(prefix), and each sample makes it better along its way.
- * Stored    A tree of the prefixes drawn so far: of each its token's p and its c. The sum of a
- *           prefix needs no row of logits kept: when a sample passes, the model's row is at hand.
- *           On the way back up, a parent's sum changes by p (c_new - c_old).
- * Example   As above: the first sample through a finds c(a) = 0.001. From then on a weighs
- *           0.9 × 0.001 = 0.0009 against 0.1 × 1 for b.
+ *           is an upper bound of c(prefix). Each sample lowers the bounds of its own prefixes.
+ * Stored    A tree of the prefixes drawn so far. Each has the p of its last token, and its c. No
+ *           row of logits is kept: when a sample passes a prefix, the model's row is at hand. On
+ *           the way back up, a parent's sum changes by p (c_new - c_old).
+ * Example   As above: the first sample through `a` finds c(a) = 0.001. From then on `a` weighs 0.9
+ *           × 0.001 = 0.0009, and `b` 0.1 × 1.
  * Cost      A sample is one text under masks; then one step up the tree for each of its tokens.
  * Ref       Park, Wang, Berg-Kirkpatrick, Polikarpova, D'Antoni 2024 "Grammar-Aligned Decoding".
  * Tested by tests/decode/test_align.c

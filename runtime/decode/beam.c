@@ -1,11 +1,12 @@
 /* beam.c - the most probable texts of a grammar, by keeping the best prefixes of each length.
  *
  * Idea      A beam is a position (a number), its last token's place in a tree of tokens, and its
- *           log-probability. Going on from one copies four words. Each step asks the model for all
- *           open beams at once, and takes the best `width` of all their allowed tokens. It sets
- *           texts that end aside: the best `n_best` of them, each text once.
+ *           log-probability. To extend a beam by a token copies four words. Each step asks the
+ *           model for all open beams at once, and takes the best `width` of all their allowed
+ *           tokens. It sets texts that end aside: the best `n_best` of them, each text once.
  * Ends      An open beam's log-probability only falls, so its text's rank is at most log_p /
- *           (max_tokens + 1)^alpha. When no open beam can reach the worst of a full list, it ends.
+ *           (max_tokens + 1)^alpha. The search ends when the list is full and no open beam can
+ *           reach the worst text in it.
  * Ties      go to the beam that was better before, then to the lower token.
  * Cost      A step sorts out width × vocabulary candidates through a heap of `width`.
  * Tested by tests/decode/test_align.c

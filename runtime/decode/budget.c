@@ -5,15 +5,15 @@
  *            for the position. Its first token leads to a position with a plan of at most left - 1,
  *            so there is always a token to take. Any other token is allowed only under the same
  *            condition.
- * Renewal    When tables are full, the way that is known is walked, and noted in the new tables.
- *            Where the walk reaches a limit, or the way does not fit there, the old plans stay. In
- *            another edition a way is looked for anew. If none is found that fits, the call says
- *            TSL_ERR_LIMIT: a mask would be empty.
- * Cost       A mask spells every allowed token, unless the longest plan after any of them is known
- *            to fit (kept per position). In that case it is the plain mask. A host need not pay for
- *            it: it may draw under the plain mask, and again under this one if that token is
- *            refused. Token t then has the probability p(t) + p(refused) p(t) / p(not refused) =
- *            p(t) / p(not refused).
+ * Renewal    When the tables are full, plans begin anew in newer ones. The known way to the end is
+ *            followed there token by token, and noted. If this reaches a limit, or the way does not
+ *            fit, the old plans stay. In another edition (edition.h) the way is searched for anew.
+ *            If no way that fits is found, the call returns TSL_ERR_LIMIT: its mask would be empty.
+ * Cost       A mask under a budget spells every allowed token. If the longest plan after any of
+ *            them is known to fit (this length is kept per position), the mask is the plain one. A
+ *            host can avoid the cost. It draws under the plain mask, and draws again under the
+ *            budget's mask if the budget refuses the token. Token t then has the probability p(t) +
+ *            p(refused) p(t) / p(not refused) = p(t) / p(not refused).
  * Tested by  tests/decode/test_budget.c
  *
  * SPDX-License-Identifier: Apache-2.0

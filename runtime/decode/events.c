@@ -5,9 +5,9 @@
  *           after each token. And tokens end anywhere: in the middle of a character, of `\u00e9`,
  *           of a surrogate pair, of a number.
  * Idea      A push parser: one state, a stack of open containers, the JSON pointer of the value at
- *           hand. Decoded characters of a string gather in `out` and are given when the piece or
- *           the string ends. What may still change stays behind: up to three bytes of a character,
- *           an escape, the first half of a pair.
+ *           hand. Decoded characters of a string gather in `out`, and are reported when the piece
+ *           or the string ends. What is not complete waits for the next piece: up to three bytes of
+ *           a character, an escape, the first half of a pair.
  * Example   `{"a\n` `b":1` `2}` gives: BEGIN object at "", then (the name is `a⏎b`) BEGIN number at
  *           "/a⏎b", END "12", END object.
  * Cost      A few ns a byte; memory for the open names, and for the longest piece of a string.

@@ -4,13 +4,15 @@
  * Problem   After `{"na` only `me":` can come. Spelled in tokens on their own, these bytes may give
  *           a sequence that the model never saw. Example: `na` and `me` where its tokenizer has one
  *           token `name`. From such a prefix models go on badly.
- * Idea      Encode the last tokens' text together with the forced bytes. From the last boundary of
- *           the tail's tokens that is a boundary of that encoding too, its tokens are the drafts.
- *           The tail's tokens after that boundary are to be rolled back. At the end, some tokens
- *           are left out: those that a longer one could replace once the next byte is known. They
- *           reach into a suffix which is the beginning of a longer token, whose next byte may come.
- * Example   tail `{"`, `na`; forced `me":`. Canonical: `{"`, `name`, `":`. The boundary after `{"`
- *           is common: retract 1, drafts `name`; `":` is left out where `": ` is a token.
+ * Idea      Encode the last tokens' text together with the forced bytes. Find the last boundary
+ *           between tokens that the tail and that encoding share. The encoding's tokens after it
+ *           are the drafts. The tail's tokens after it are to be rolled back. Tokens at the very
+ *           end are left out if a longer token could replace them once the next byte is known. That
+ *           is so where the text ends with the beginning of a longer token whose next byte is
+ *           allowed.
+ * Example   tail `{"`, `na`; forced `me":`. Canonical: `{"`, `name`, `":`. Both have the boundary
+ *           after `{"`. So one token is rolled back and `name` is drafted. `":` is left out if `":
+ *           ` is a token.
  * Tested by tests/decode/test_speculate.c
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -10,7 +10,7 @@
 
 #include "runtime/matcher/matcher.h"
 
-/* log Σ exp(logits): what to take off a logit to have its log-probability. LOGITS for NaN, +inf, or
+/* log Σ exp(logits). A logit minus this sum is its log-probability. LOGITS for NaN, +inf, or
  * nothing finite. */
 tsl_status tsl__log_sum(const float *logits, size_t width, double *out);
 /* log(exp(a) + exp(b)); either may be -inf. */

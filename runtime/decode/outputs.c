@@ -1,8 +1,8 @@
 /* outputs.c - see outputs.h. Depth first over the bytes that may come, smallest first: so the texts
  * come sorted. Every way leads to a text, as there are no dead ends. So the work is at most the
- * number of texts times their length. An endless grammar runs into one of the two limits. In plain
- * JSON a way ends with an escape that is not needed. Whether it is needed is known at its end, from
- * what may stand in its place.
+ * number of texts times their length. A grammar without a longest text reaches one of the two
+ * limits. With plain_json a way is given up after an escape that is not needed. At the end of the
+ * escape it is known whether another spelling may stand in its place.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

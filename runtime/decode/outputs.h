@@ -7,7 +7,7 @@
 
 #include "runtime/matcher/matcher.h"
 
-#define TSL__OUTPUT_MAX 65536u /* bytes of one */
+#define TSL__OUTPUT_MAX 65536u /* bytes of one text */
 
 typedef struct tsl__output {
   const uint8_t *bytes; /* in the arena */

@@ -4,31 +4,31 @@
  *           be known for every position that a token may lead to. It must fit into the tokens that
  *           are left. The stacks know how many bytes are missing (a lower bound in places), not
  *           which.
- * Idea      A plan per position: one byte, and the position after it, whose plan goes on. It is
- *           found by descent: take a byte after which fewer bytes are missing. Where no byte does
- *           that (the number was a lower bound), an A* search starts from there. Chains of plans
- *           soon run into plans that are known, so most cost one step. The fewest tokens of a chain
- *           are computed from its end backwards: 1 + the fewest after any token that the chain
- *           begins with. Positions are interned, so plans are kept by their number, and hold for
- *           every matcher of the grammar.
+ * Idea      A plan per position: one byte, and the position after it, whose plan goes on. A plan is
+ *           found by descent: choose a byte after which fewer bytes are missing. The missing bytes
+ *           may be a lower bound, so that no byte is such a one. Then an A* search starts there.
+ *           Chains of plans soon meet plans that are known, so most plans cost one step. The fewest
+ *           tokens of a chain are computed from its end backwards: 1 + the fewest after any token
+ *           that the chain begins with. Positions are interned, so plans are kept by their number,
+ *           and hold for every matcher of the grammar.
  * Forget    Where names or items must differ, every text is a position of its own. A landing is the
- *           position that a token leads to. Landings forget an item under way that is new already,
- *           so that many tokens share a plan. A token whose item this plan might repeat is looked
- *           up itself. See below, and plan_items.c.
+ *           position that a token leads to. A landing forgets the item under way once it differs
+ *           from all earlier items, so that many tokens share a plan. A token whose item the plan
+ *           might repeat gets a search of its own. See below, and plan_items.c.
  * Example   After `{"a": 4`: missing 1, `}` leaves 0 missing. Plan: `}`, one token. After `{"a": `
- *           : `0`, `}`; the token `0}` would make it one.
+ *           the plan is `0`, `}`: two tokens, or one if there is a token `0}`.
  * Tokens    A way in bytes needs tokens that spell it. Every byte-level vocabulary has them. If a
  *           vocabulary lacks them, or the grammar names a token that must come, the search goes
  *           over tokens. It is A* over the positions that tokens lead to. Its answer is exact.
  * Bound     The tokens of a plan are an upper bound of the fewest. They spell a text of (nearly
- *           always) the fewest bytes, with the fewest tokens for that text. tsl__planner_within
- *           asks the search over tokens too, where the bound is not good enough.
- * Cost      Descent: 1 to 3 µs a position that has no plan yet. A long search in bytes takes any
- *           way that goes ahead, not the shortest. That happens where items must differ, of which
- *           the bound does not know. Searches end after TSL__PLAN_POSITIONS positions or
- *           TSL__PLAN_STEPS landings. To know where all tokens lead takes a look at each node of
- *           the trie that may follow. Where many tokens pass the same position, its bytes are
- *           followed once.
+ *           always) the fewest bytes, with the fewest tokens for that text. Where that bound is too
+ *           high, tsl__planner_within runs the search over tokens as well.
+ * Cost      Descent: 1 to 3 µs a position that has no plan yet. A long search in bytes accepts any
+ *           way that gets nearer to the end, not only the shortest. Searches are long where items
+ *           must differ, because the bound knows nothing of that. Searches end after
+ *           TSL__PLAN_POSITIONS positions or TSL__PLAN_STEPS landings. To find all landings visits
+ *           each node of the trie that may follow. Where many tokens pass the same position, its
+ *           bytes are followed once.
  * Ref       Hart, Nilsson, Raphael 1968 "A formal basis for the heuristic determination of minimum
  *           cost paths".
  * Tested by tests/decode/test_budget.c, tests/decode/test_budget_items.c
@@ -55,10 +55,10 @@ typedef struct tsl__plan {
   uint32_t missing; /* tsl__stack_shortest */
   uint8_t byte;
   uint8_t names;  /* tsl__later_names */
-  bool ends_name; /* `byte` ends one; known where `names` is */
-  bool searched;  /* over tokens, for want of a way in bytes */
-  /* it is not known where its tokens lead by their names: that was not looked up yet, or a failure
-   * came between */
+  bool ends_name; /* `byte` ends a name; known where `names` is */
+  bool searched;  /* the way was searched over tokens, as there is none in bytes */
+  /* where tokens lead by their names is not known: it was not looked up yet, or a failure came
+   * between */
   bool unfollowed;
 } tsl__plan;
 
@@ -67,11 +67,11 @@ static inline bool tsl__plan_leads(const tsl__plan *plan) {
   return plan && plan->tokens && plan->tokens != TSL__PLAN_NONE;
 }
 
-/* Where bytes lead from a position: many tokens go by the same few ones. */
+/* Where bytes lead from a position. Many tokens pass the same few positions. */
 typedef struct tsl__byte_row {
   tsl__stack at;     /* 0: none yet */
-  bool whole;        /* items under way may be forgotten after it */
-  tsl__bytes wholes; /* bytes after which they may be yet */
+  bool whole;        /* items under way may be forgotten at `at` */
+  tsl__bytes wholes; /* bytes after which they may still be forgotten */
   tsl__bytes next;   /* bytes that may follow */
   tsl__bytes known;  /* those of them whose `to` is known */
   tsl__bytes stays;  /* those of them that lead back */
@@ -79,14 +79,14 @@ typedef struct tsl__byte_row {
 } tsl__byte_row;
 #define TSL__BYTE_ROWS 64u
 
-/* Items that must differ from one that was forgotten: those that the plan of a landing has after it
- * in the array at this depth. */
+/* A landing forgot an item. These are the items that its plan writes later, in the array at this
+ * depth. The forgotten one must differ from them. */
 typedef struct tsl__later_item {
   uint32_t depth;
-  tsl__stack deny; /* of them (tsl__distinct_deny); 0: any may come */
+  tsl__stack deny; /* reads their spellings (tsl__distinct_deny); 0: the plan may write any item */
 } tsl__later_item;
 
-/* Of a landing: which of them are its own. */
+/* The later items of one landing: a range of later_items. */
 typedef struct tsl__later {
   tsl__stack at;
   uint32_t first, n;
@@ -97,14 +97,15 @@ typedef struct tsl__planner {
   tsl_grammar *grammar; /* referenced */
   tsl__pool plans;
   tsl__index index;
-  uint32_t rises; /* of the plan that is being made: bytes after which no fewer were missing */
-  /* TSL__BYTE_ROWS, each where the number of its position has it; NULL: none were requested */
+  uint32_t
+      rises; /* of the plan under construction: bytes after which no fewer bytes were missing */
+  /* TSL__BYTE_ROWS of them, placed by the number of their position; NULL: none were requested */
   tsl__byte_row *rows;
   bool exactly; /* landings forget no items */
   tsl__pool laters;
   tsl__index laters_index;
   TSL__VEC(tsl__later_item) later_items;
-  /* positions that a search for the shortest way may look at: fewer, the more often that was not
+  /* positions that a search for the shortest way may visit. It falls each time this was not
    * enough */
   uint32_t near;
 } tsl__planner;
@@ -118,24 +119,24 @@ void tsl__planner_free(tsl__planner *p);
 const tsl__plan *tsl__planner_plan(tsl__planner *p, tsl__stack at);
 /* Is a way to the end in at most `tokens` known? */
 bool tsl__planner_fits(tsl__planner *p, tsl__stack at, uint64_t tokens);
-/* The same, having searched over tokens where the plan is too long. *proven: it is certain that no
- * shorter way than the plan's exists. */
+/* The plan of a position, after a search over tokens if the plan is too long. *proven: no way is
+ * shorter than the plan's. */
 const tsl__plan *tsl__planner_within(tsl__planner *p, tsl__stack at, uint64_t tokens, bool *proven);
 
-/* Where the tokens that text can spell lead from a position: called with the position, and a range
- * of the trie's `order`. Stops when it returns false. Names that are nobody's beginning are
- * forgotten (tsl__distinct_blank): else each name were a position of its own. So are items that
- * differ from all before them, up to the first one that ends in the token
- * (tsl__distinct_byte_forget). */
+/* Find where tokens lead from a position by their bytes. `visit` gets each position that they lead
+ * to, and a range of the trie's `order`; when it returns false, the search stops. A name that can
+ * no longer be that of an earlier member is forgotten (tsl__distinct_blank). Otherwise each name
+ * would lead to a position of its own. The same holds for items that differ from all before them,
+ * up to the first item that ends in the token (tsl__distinct_byte_forget). */
 typedef bool (*tsl__landing)(void *ctx, tsl__stack to, const tsl_token *tokens, size_t n);
 bool tsl__planner_landings(tsl__planner *p, tsl__stack at, tsl__landing visit, void *ctx);
 
-/* The same for all tokens where the grammar names some, one by one: a token may lead to more than
- * its spelling does. Nothing where it names none. */
+/* If the grammar names tokens, visit all tokens one by one: a token may lead to more than its
+ * spelling does. If it names none, do nothing. */
 bool tsl__planner_named_landings(tsl__planner *p, tsl__stack at, tsl__landing visit, void *ctx);
 
-/* Landings forget the names that tokens spell, and a plan from there may give a later member such a
- * name again: then it is none. */
+/* Landings forget the names that tokens spell. The plan may give a later member the same name, and
+ * is then no plan for that token. So: does the plan end names? */
 typedef enum tsl__later_names {
   TSL__NAMES_UNKNOWN = 0,
   TSL__NAMES_NONE, /* the way's text ends no name that matters */
@@ -146,36 +147,37 @@ typedef enum tsl__later_names {
 /* Names: each as its length in four bytes, and its bytes, decoded. */
 typedef TSL__VEC(uint8_t) tsl__name_list;
 
-/* What names the plan of a position ends, if it has one; `out`: which, if they are some. UNKNOWN on
- * failure. */
+/* Does the plan of a position end names, if it has a plan? `out`: the names, for TSL__NAMES_SOME.
+ * UNKNOWN on failure. */
 tsl__later_names tsl__planner_names(tsl__planner *p, tsl__stack at, tsl__name_list *out);
 
 /* The name under way at a position. */
 typedef struct tsl__plan_naming {
-  bool known, under_way, escape; /* known: by what follows; escape: one is not complete */
-  tsl__name_list written;        /* its bytes, decoded */
+  bool known, under_way,
+      escape;             /* known: what follows says so; escape: an escape is not complete */
+  tsl__name_list written; /* its bytes, decoded */
 } tsl__plan_naming;
 bool tsl__planner_naming(tsl__planner *p, tsl__stack at, tsl__plan_naming *out);
 
-/* May the name that a token goes on with, or begins, be one of these, or become it? True where that
- * is not plain to see. */
+/* May the name that a token continues or begins be one of `names`, or become one? True also where
+ * this cannot be seen at once. */
 bool tsl__may_name(const tsl_vocab *v, const tsl__plan_naming *begun, tsl_token token,
                    const tsl__name_list *names);
 
-/* Landings forget items, too, and a plan from there may have one of them again. For each array of
- * which one was forgotten: those that come after that. false on failure. */
+/* Landings forget items, too, and the plan may write such an item again. For each array with a
+ * forgotten item: the items that the plan writes there. false on failure. */
 bool tsl__planner_later_items(tsl__planner *p, tsl__stack at, const tsl__later_item **out,
                               uint32_t *n);
 
-/* Note the way in tokens of a position, `like`, for another one, if it leads to an end from there
- * as well. */
+/* Note the way in tokens of the position `like` for the position `at`, if it leads to an end from
+ * there as well. */
 void tsl__planner_copy(tsl__planner *p, tsl__stack at, tsl__stack like);
 
-/* Note a way to the end that other tables had, where none is known that is as short. */
+/* Note a way to the end that other tables had, unless one as short is known. */
 typedef TSL__VEC(tsl_token) tsl__token_list;
 void tsl__planner_note(tsl__planner *p, tsl__stack at, const tsl_token *tokens, size_t n);
 
-/* Where one of them leads, as tsl__planner_landings reports it. */
+/* Where one token leads, as tsl__planner_landings reports it. */
 tsl__stack tsl__planner_landing(tsl__planner *p, tsl__stack at, tsl_token token);
 
 #endif

@@ -1,18 +1,19 @@
-/* plan_items.c - items that landings forget, and those that a plan from there has yet: see plan.h.
+/* plan_items.c - items that landings forget, and items that plans after a landing still write: see
+ * plan.h.
  *
  * Problem   In an array of items that must differ, every text is a position of its own. So each of
  *           100,000 tokens in a string would need a plan of its own.
  * Idea      A landing forgets the items under way in the token (tsl__distinct_byte_forget). So all
  *           tokens that go on in the same way lead to the same position, whose plan is made once.
- *           What was used before stays known, and an item is forgotten only when it differs from
- *           all of that. But the plan may have further items, and one of them may be what was
- *           forgotten. These items are gathered once for a plan, with all their spellings. The
- *           item's text so far is compared with them, and then the token. Mostly they differ at
- *           once, for all tokens. A token for which they do not is looked up itself.
+ *           Items used before stay known, and an item is forgotten only when it differs from all of
+ *           them. But the plan may write further items, and one of them may equal the forgotten
+ *           one. So the plan's items are gathered once, with all their spellings. The item's text
+ *           so far is compared with them, and then the token. Mostly they differ at once, for all
+ *           tokens. A token for which they do not differ gets a search of its own.
  * Example   ["red","gr under minItems 3: all tokens of letters lead to one position, whose plan is
  *           `",""]`. The item begins with gr: it is not the empty string, whichever token comes.
- *           Right after the quote it could be: then the tokens are tried against `""`, and those of
- *           a letter differ.
+ *           Right after the quote the item could still be the empty string. Then tokens are
+ *           compared with `""`: those that begin with a letter differ.
  * Tested by tests/decode/test_budget_items.c
  *
  * SPDX-License-Identifier: Apache-2.0

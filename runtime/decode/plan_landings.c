@@ -2,17 +2,18 @@
  *
  * Problem   A mask under a budget needs the plan of every position that an allowed token leads to.
  *           There are 100,000 tokens, and a step of a position costs more than a step of a state.
- * Idea      The search goes down the trie of all tokens with a position for each node: a byte that
- *           may not follow cuts off its subtree. Many tokens share the same few positions. So a row
- *           of 256 entries keeps where each byte leads from a position. A byte that leads from a
- *           position back to it is noted. Where all bytes below a node lead back, the whole subtree
- *           is handed over at once, as a range of the trie's order.
+ * Idea      The search goes down the trie of all tokens with a position for each node: where a byte
+ *           may not follow, the subtree is skipped. Many tokens share the same few positions. So a
+ *           row of 256 entries keeps where each byte leads from a position. A byte that leads from
+ *           a position back to it is noted. Where all bytes below a node lead back, the whole
+ *           subtree is handed over at once, as a range of the trie's order.
  * Example   Inside a string every letter leads back to the same position: the subtree under "a" is
  *           one range. The subtree under `"` is searched, because the string ends there.
  * Forget    Names and items that must differ make every text a position of its own. Landings forget
  *           them: see plan.h.
- * Cost      One look at each node of the trie that may follow. A position's row costs one step for
- *           each byte that some token has there. 64 rows are kept; a new one replaces an old one.
+ * Cost      Each node of the trie that may follow is visited once. A position's row costs one step
+ *           for each byte that some token has there. 64 rows are kept; a new one replaces an old
+ *           one.
  * Tested by tests/decode/test_budget.c, tests/decode/test_budget_items.c
  *
  * SPDX-License-Identifier: Apache-2.0

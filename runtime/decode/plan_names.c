@@ -2,15 +2,14 @@
  * first: see plan.h.
  *
  * Problem   Landings forget the name that a token spells, so that all tokens share one plan. But
- *           the plan may have a member of that very name later, and a name may come once only.
- * Idea      For each plan: which of its bytes end a name. That is found once, from the plan's end
- *           backwards, by asking at each position whether a name is under way. The names themselves
- *           are gathered where the answer is "some". A token whose text could be, or become, one of
- *           them gets a search of its own; all others keep the shared plan.
+ *           the plan may write a member of the same name later, and a name may come once only.
+ * Idea      For each plan find which of its bytes end a name. This is done once, from the plan's
+ *           end backwards: is a name under way at each of its positions? If any byte ends a name,
+ *           the names are gathered. A token whose text could be, or become, one of them gets a
+ *           search of its own; all others keep the shared plan.
  * Example   In {"a":1," the plan of the landing is `b":0}`, so its name is "b". The token `b` could
  *           become "b" and gets a search of its own. The token `c` could not, and shares the plan.
- * Cost      One run of each position of the plan's way, once. A token: one comparison with each
- *           name.
+ * Cost      Each position of a plan is visited once. A token costs one comparison with each name.
  * Tested by tests/decode/test_budget.c
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -1,12 +1,12 @@
 /* score.c - the probabilities of all texts that a grammar has.
  *
- * Problem   To the question "yes or no" a sampled answer says nothing about how sure the model is.
- *           And masks distort it: P(yes) under a mask is that of the first token, whatever follows.
+ * Problem   One sampled "yes" does not say how sure the model is. And masks distort the
+ *           probability: P(yes) under a mask is that of its first token, whatever follows.
  * Idea      List the texts (outputs.h). Their tokens make a tree: ask the model once for each
  *           prefix, add up log-probabilities along the ways, end-of-generation tokens included. The
  *           canonical tokenisations are a tree of few nodes. A text of n bytes may have 2^(n-1)
- *           tokenisations, so prefixes are looked at best first. What is left when the limit is
- *           reached is the least probable, and its sum bounds the error.
+ *           tokenisations, so prefixes are looked at best first. The prefixes that are left when
+ *           the limit is reached are the least probable, and their sum bounds the error.
  * Example   Texts `no`, `nope`; tokens n, o, no, pe, nope. All tokenisations: n|o, no, n|o|pe,
  *           no|pe, nope: prefixes (), n, no, n o, no pe, n o pe, nope are requested.
  * Cost      One row of the model per distinct prefix; a log-sum over the vocabulary for each.

@@ -1,10 +1,10 @@
-/* speculate.c - several drafted tokens checked at once, so that what comes out is distributed as if
- * none had been drafted.
+/* speculate.c - several drafted tokens checked at once. The text is distributed as if none had been
+ * drafted.
  *
  * Problem   A large model gives the logits after eight tokens nearly as fast as after one. So a
- *           small model (or the grammar) drafts, and the large one checks. Done carelessly, the
- *           drafter's taste shows in the text. Done under a grammar, p and q must both be what the
- *           tokens were really drawn from.
+ *           small model (or the grammar) drafts, and the large one checks. The text must have the
+ *           large model's distribution, not the drafter's. Under a grammar both distributions must
+ *           be those from which the tokens were really drawn.
  * Idea      p and q are the distributions of both models at a position, and t was drawn from q.
  *           Accept t with probability min(1, p(t)/q(t)). Otherwise draw from max(0, p - q),
  *           normalised. With (x)⁺ for max(0, x), t then comes out with probability
@@ -18,13 +18,13 @@
  *           accepted with 0.2/0.6 = 1/3. (p - q)⁺ = (0, 0.4), so after a rejection the second token
  *           is drawn. The first comes out with 0.6 × 1/3 = 0.2, the second with 0.4 + 0.6 × 2/3 =
  *           0.8: that is p.
- * Siblings  What is left after a rejection is the same problem, with p' = (p - q)⁺ normalised and
- *           the next sibling. That one was drawn from q, or, without replacement, from q without
- *           the first, normalised. A chosen draft is one drawn from a q that is 1 there.
+ * Siblings  A rejection leaves the same problem for the next sibling, with p' = (p - q)⁺
+ *           normalised. The sibling was drawn from q or, without replacement, from q without the
+ *           first draft, normalised. A draft that was chosen, not drawn, has a q that is 1 there.
  * Grammar   p is masked, so a draft that the grammar forbids is never accepted. q is masked only if
- *           the drafts were drawn so.
- * Cost      Doubles throughout: distributions agree to 1e-15. A softmax of p per position on the
- *           way, and of q where drafts were drawn.
+ *           the drafts were drawn under the mask.
+ * Cost      All arithmetic is in doubles: distributions agree to 1e-15. Each position on the way
+ *           costs a softmax of p, and one of q where drafts were drawn.
  * Ref       Leviathan, Kalman, Matias 2023 "Fast inference from transformers via speculative
  *           decoding"; Chen et al. 2023 "Accelerating large language model decoding with
  *           speculative sampling"; Miao et al. 2024 "SpecInfer"; Jeon et al. 2024 "Recursive

@@ -1,5 +1,5 @@
-/* speculate.h - the inside of speculative decoding: the same decisions with any source of chance,
- * so that tests can go through all of its outcomes.
+/* speculate.h - the inside of speculative decoding. The source of chance is a parameter, so that
+ * tests can try every outcome.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,14 +1,15 @@
 /* bitset.c - the bitsets that masks share: each set of words is there once.
  *
  * Problem   A bitset of 128,256 tokens takes 16 KB. Two states of a grammar often have the same
- *           mask, and leave other tokens to what follows. Along a text of SQL 186 of 416 bitsets
- *           were doubles. They filled the tables, which were evicted, and all was walked again.
+ *           mask, although their leftovers differ. Along a text of SQL 186 of 416 bitsets were
+ *           doubles. They filled the tables. The tables were evicted, and all states were walked
+ *           again.
  * Idea      Words are written into room that has no number yet. When they are done, an index finds
  *           a bitset with the same words, in this layer or the one below. If there is one, its
  *           number is the answer, and the room serves the next bitset.
  * Example   `a + b` and `f(a` may both go on with the same letters, digits and operators. The
  *           second walk fills the room, and gets the number of the first one's bitset.
- * Cost      A hash of the words, some 1 µs. A walk that makes a bitset costs some 100.
+ * Cost      A hash of the words, some 1 µs. A walk that makes a bitset costs some 100 µs.
  * Tested by tests/masks/test_mask.c
  *
  * SPDX-License-Identifier: Apache-2.0

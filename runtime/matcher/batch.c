@@ -1,8 +1,8 @@
 /* batch.c - the masks of many matchers in one call.
  *
- * Rows whose mask is known are written in blocks of BLOCK. That is 16 KB each for 128k tokens, a
- * copy of 0.1 to 0.3 µs without a lock. A first visit takes its grammar's lock and microseconds to
- * milliseconds; blocks are small, so that few known rows queue up behind one.
+ * Threads write rows in blocks of BLOCK. A row whose mask is known is a copy of 16 KB for 128k
+ * tokens: 0.1 to 0.3 µs, without a lock. A mask that is not known takes its grammar's lock, and
+ * microseconds to milliseconds. Blocks are small, so that few known rows wait behind such a mask.
  *
  * Tested by tests/matcher/test_threads.c
  *

@@ -1,16 +1,16 @@
 /* edition.c - see edition.h.
  *
- * Problem   A grammar is to be compiled again while others use it, by one thread, and nobody may
- *           wait for that who need not.
+ * Problem   One thread must compile a grammar again while others use it. A thread that needs no new
+ *           edition must not wait.
  * Idea      The flag `crowded` says that no matcher begins over these expressions any more. The
  *           first call that begins or moves a matcher then takes `renewing`, compiles without any
- *           lock, and puts the edition behind the origin's door. Who comes meanwhile goes on in the
- *           edition that there is.
+ *           lock, and puts the edition behind the origin's door. Other calls go on in the current
+ *           edition meanwhile.
  * Failing   Where the compile fails, or takes too long, all stay where they are. It is tried again
  *           after some more calls.
  * Example   Edition 3 is made. New matchers begin there. Edition 2 is the elder now, and its
- *           matchers stay. Edition 1 is left, whatever it holds, so two are alive and those whose
- *           matchers make no call.
+ *           matchers stay. Edition 1 is left, however full it is: its matchers move at their next
+ *           call. So two editions are alive, and those whose matchers make no call.
  * Cost      See edition.h.
  * Tested by tests/matcher/test_edition.c
  *

@@ -2,14 +2,14 @@
  *
  * Problem   Generations (generation.h) grow their states out of the same expressions, and these are
  *           not evicted. Most grammars have few. But a pattern such as (a|b)*a(a|b){20}c, a large
- *           `multipleOf` or an object in any order has a new one for nearly every text. One
+ *           `multipleOf` or an object in any order needs new expressions for nearly every text. One
  *           tenant's texts would fill max_memory, and every text of that grammar would fail.
- * Idea      What a grammar was compiled from is kept. Texts make its expressions grow. After two
- *           shares and what compiling made, the grammar is compiled again, while the old one stays
- *           in use. That is its next edition. New matchers begin there. Those under way stay until
- *           the expressions have grown twice as much. Then each moves over at its next call that
- *           moves or grows: it reads its own text again. So no front end needs special code, and a
- *           text under way is treated like a new text.
+ * Idea      What a grammar was compiled from is kept. Texts make its expressions grow. When they
+ *           have grown by two shares and as much as compiling made, the grammar is compiled again,
+ *           while the old one stays in use. The result is its next edition. New matchers begin
+ *           there. Matchers under way stay until the expressions have grown by twice that amount.
+ *           Then each moves over at its next call that moves or grows: it reads its own text again.
+ *           So no front end needs special code, and a text under way is treated like a new text.
  * Parsers   A parser of answers fills expressions as well. It begins each answer in the newest
  *           edition, and does not move: an answer has an end.
  * Text      So a matcher keeps its text: 4 bytes a token, and the bytes that were given as bytes.
@@ -22,15 +22,16 @@
  *           grammar with views of its own. A reference to an edition, or to a view of it, also
  *           holds the origin. The origin points to the newest edition and to the one before it, and
  *           holds neither.
- * Bound     The origin's own expressions stay as long as it. When the origin is left, they have
- *           grown by at most twice what closes it, and by what one call adds. So do those of each
- *           edition that a matcher is still in.
+ * Bound     The origin's own expressions stay as long as the origin. When it is left, they have
+ *           grown by at most twice the amount that closes it, and by what one call adds. The same
+ *           holds for each edition that still has a matcher.
  * Not yet   Three kinds of grammars are not compiled again (docs/limits.md). They were loaded from
  *           an artifact, have a resolver, or are trees of formats that were built in C.
- * Cost      A token: one more store. An edition costs one compile, in the call that needs it. A
- *           move: the text, read again.
- * Time      All of that has the deadline of the call (tsl__timed_begin). Reading may take half of
- *           what the compile left, so that there is time for what was called for.
+ * Cost      Each token costs one more store. An edition costs one compile, in the call that needs
+ *           it. A move reads the text again.
+ * Time      Compile and move share the deadline of the call (tsl__timed_begin). Reading the text
+ *           again may take half of the time that the compile left. The other half is for the call's
+ *           own work.
  * Tested by tests/matcher/test_edition.c, tests/engine/test_faults.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -40,18 +41,19 @@
 
 #include "runtime/matcher/matcher.h"
 
-/* How a grammar is compiled again, of what was kept of its source. */
+/* How a grammar is compiled again from its source, of which a copy is `kept`. */
 typedef struct tsl__again {
   tsl_status (*compile)(const void *kept, tsl_vocab *vocab, const tsl_limits *limits,
                         tsl_grammar **out);
   void (*free)(void *kept, const tsl_allocator *a);
   size_t (*memory)(const void *kept);
 } tsl__again;
-/* A grammar that nobody else has yet takes over what was kept. It needs its own expressions, or
- * those of one that can be compiled again. */
+/* Hand a new grammar the copy of its source. No other thread may have the grammar yet. Its
+ * expressions must be its own, or those of a grammar that can be compiled again. */
 void tsl__grammar_keep(tsl_grammar *g, const tsl__again *again, void *kept);
 
-/* The tables of the first generation: have their expressions grown? Needs the lock. */
+/* Set `crowded` and `deserted` of the first tables, if their expressions have grown enough. Needs
+ * the lock. */
 void tsl__expressions_look(tsl__tables *first);
 static inline bool tsl__is_crowded(const tsl__tables *first) {
   return TSL__UNLIKELY(
@@ -64,13 +66,13 @@ static inline bool tsl__is_left(const tsl__tables *first) {
 /* The edition in which matchers begin, retained; the origin, if there is no other. `g` is the
  * origin. */
 tsl_grammar *tsl__edition_now(tsl_grammar *g);
-/* Free what an origin has of editions; nobody else has it. */
+/* Free the editions of an origin. No other reference to it is left. */
 void tsl__editions_free(tsl_grammar *origin);
 /* An edition is freed. */
 void tsl__edition_unlink(tsl_grammar *g);
-/* Bytes of all editions but the origin, and of what was kept. Those that are in use at the moment
- * count as when they were last looked at. Adds their generations, gone ones too, to
- * *generations. */
+/* Bytes of all editions but the origin, and of the source. An edition that another thread has
+ * locked counts as when it was last measured. The number of their generations, freed ones included,
+ * is added to *generations. */
 uint64_t tsl__editions_memory(tsl_grammar *origin, uint32_t *generations);
 
 /* Have a matcher go on in a view of another edition, whose reference it takes over: it reads its
@@ -79,16 +81,16 @@ bool tsl__matcher_reread(tsl_matcher *m, tsl_grammar *view);
 
 /* ---- a matcher's text ------------------------------------------------------------------------ */
 
-/* One token, or so many bytes. */
+/* An entry of a matcher's text: a token, or this bit and a number of bytes. */
 #define TSL__TEXT_BYTES 0x80000000u
 
-/* Room for one more, and for `bytes` of them, less than TSL__TEXT_BYTES; false when out of
+/* Make room for one more entry, and for so many bytes, less than TSL__TEXT_BYTES. False: out of
  * memory. */
 bool tsl__text_room(tsl_matcher *m, size_t bytes);
-/* The last `count` of them are dropped. */
+/* Drop the last `count` entries. */
 void tsl__text_drop(tsl_matcher *m, size_t count);
 void tsl__text_free(tsl_matcher *m);
-/* Copy another's; false when out of memory. */
+/* Copy the text of another matcher; false when out of memory. */
 bool tsl__text_copy(const tsl_matcher *from, tsl_matcher *to);
 
 #endif

@@ -6,11 +6,11 @@
  *           fill them by itself.
  * Idea      What texts leave is a cache. It has a share of memory. When a space has used its share
  *           it is closed: new matchers begin in a new, empty space over the same expressions. That
- *           is the next generation. What is missed there is found again. Matchers under way stay,
- *           and the old space is freed with the last of them. A space that has used its share twice
- *           is left. So is one when too many generations are alive. Each matcher in it carries its
- *           position and its history into the newest space, at its next call that moves or grows
- *           (runtime/position/carry.h).
+ *           is the next generation. What a text needs and the new space lacks is computed again.
+ *           Matchers under way stay, and the old space is freed with the last of them. A space that
+ *           has used its share twice is left. So is one when too many generations are alive. Each
+ *           matcher in it carries its position and its history into the newest space, at its next
+ *           call that moves or grows (runtime/position/carry.h).
  * First     The space that was compiled stays as long as the grammar: it has the expressions, and
  *           the state that every generation begins with. It is closed and left like the others.
  * Own       Most positions need a few hundred bytes. A text with 100,000 names needs megabytes. A
@@ -29,8 +29,8 @@
  *           alive. The first and the newest generation are alive, and all those with matchers. Of
  *           these at most GENERATIONS are not left, and one more for each MATCHERS_EACH matchers. A
  *           matcher that makes no call cannot move, and keeps its generation.
- * Cost      One test of a flag for each token. A new generation: some 10 µs, and what is found
- *           again. A move: some 50 ns for each record of the history.
+ * Cost      One test of a flag for each token. A new generation takes some 10 µs, and the time to
+ *           compute again what texts need. A move takes some 50 ns for each record of the history.
  * Tested by tests/matcher/test_generation.c, tests/engine/test_faults.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -49,24 +49,24 @@
 #define TSL__GENERATIONS 4u
 #define TSL__MATCHERS_EACH 32u
 
-/* The grammar over the tables in which matchers begin now: itself, or a view. It is retained. Where
- * a new one cannot be made, that which there is. */
+/* The grammar or the view in which new matchers begin; it is retained. If no new view can be made,
+ * this is the current one. */
 tsl_grammar *tsl__grammar_now(tsl_grammar *g);
-/* The same in place of one that is held, which is released. */
+/* The same, and the grammar that the caller holds is released. */
 static inline tsl_grammar *tsl__grammar_renew(tsl_grammar *held) {
   tsl_grammar *g = tsl__grammar_now(held);
   tsl_grammar_release(held);
   return g;
 }
-/* Free what a grammar has of generations; nobody else has it. */
+/* Free the views of a grammar. No other reference to it is left. */
 void tsl__views_free(tsl_grammar *whole);
 /* The last reference to tables is gone. */
 void tsl__tables_release(tsl__tables *t, const tsl_allocator *a);
 
-/* A matcher that begins anew does so where new ones do. */
+/* Put a matcher that begins a new text into the tables in which new matchers begin. */
 void tsl__matcher_renew(tsl_matcher *m);
-/* Have a matcher go on in the newest tables, or in some that it has alone. false: it stays where it
- * is, and nothing has changed. */
+/* Move a matcher to the newest tables, or to tables of its own. false: it stays where it is, and
+ * nothing has changed. */
 TSL__COLD bool tsl__matcher_move(tsl_matcher *m);
 static inline bool tsl__matcher_is_left(const tsl_matcher *m) {
   return TSL__UNLIKELY(
@@ -76,7 +76,8 @@ static inline bool tsl__matcher_is_left(const tsl_matcher *m) {
 static inline void tsl__matcher_settle(tsl_matcher *m) {
   if (tsl__matcher_is_left(m)) tsl__matcher_move(m);
 }
-/* After a failure: is it worth another try, as the tables were full and are left? */
+/* After a failure: were the tables full, and has the matcher left them? Then the call is tried once
+ * more. */
 static inline bool tsl__matcher_again(tsl_matcher *m, tsl_status status) {
   return TSL__UNLIKELY(status == TSL_ERR_LIMIT) && tsl__matcher_is_left(m) && tsl__matcher_move(m);
 }

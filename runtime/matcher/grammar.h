@@ -1,12 +1,12 @@
 /* grammar.h - a compiled grammar as the runtime holds it.
  *
- * The tables grow behind `lock`; what they answer is read without it (runtime/core/pool.h). A
- * grammar keeps its vocabulary alive, and through it the shared layer.
+ * The tables grow under `lock`. What is in them already is read without the lock
+ * (runtime/core/pool.h). A grammar keeps its vocabulary alive, and through it the shared layer.
  *
  * A program holds the grammar that was compiled, which has the first tables. When these are full,
  * the grammar gets a view: the same grammar over newer tables (generation.h). A view is a
- * tsl_grammar as well, so whatever works on one works on the other. Only matchers and what decodes
- * hold views.
+ * tsl_grammar as well, so whatever works on one works on the other. Only matchers and the objects
+ * of runtime/decode/ hold views.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,41 +16,43 @@
 #include "runtime/core/os.h"
 #include "runtime/position/stacks.h"
 
-/* Tables, and the lock behind which they grow. Several grammars may be over the same ones. */
+/* Tables, and the lock under which they grow. Several grammars may use the same tables. */
 typedef struct tsl__tables {
   atomic_uint references;
   tsl__space *space; /* owned; the hook of the first tables owns the expressions */
-  uint64_t serial;   /* no other tables of the vocabulary have it, or ever had */
-  /* of the first ones: the lock of all that grow out of the same expressions */
+  uint64_t serial;   /* no other tables of the vocabulary have this number, or ever had it */
+  /* in the first tables: the lock of all tables that grow out of the same expressions */
   tsl__mutex lock;
-  /* the first ones, which are there as long as any; themselves: they are the first */
+  /* the first tables, which live as long as any of the others; these tables themselves, if they are
+   * the first */
   struct tsl__tables *first;
   atomic_bool closed; /* no matcher begins here any more */
   uint64_t born;      /* bytes of the space when texts began to fill it */
-  uint64_t compiled;  /* of the first: bytes of the expressions then */
-  /* of the first ones, under the lock: where matchers begin, which is referenced if it is not they
-   * themselves. Then the others, newest first; how many there were; and bytes that texts may
-   * fill */
+  uint64_t compiled;  /* in the first tables: bytes of the expressions at that time */
+  /* In the first tables, under the lock. newest: the tables in which matchers begin, with a
+   * reference; NULL: none were made yet. others: all but the first, the newest of them at the head.
+   * begun: how many there ever were. share: bytes that texts may fill */
   struct tsl__tables *newest, *others;
   uint32_t begun;
   uint64_t share;
   struct tsl__tables *older, *newer; /* in the list of others */
-  /* of the first ones (edition.h): no matcher begins over these expressions any more. They can be
-   * compiled again. And their number when they are looked at next */
+  /* In the first tables (edition.h). crowded: no matcher begins over these expressions any more.
+   * deserted: matchers under way move to another edition. renewable: the grammar can be compiled
+   * again. look_count: how many expressions there are when their size is looked at next */
   atomic_bool crowded;
-  atomic_bool deserted; /* those under way move to another edition */
+  atomic_bool deserted;
   bool renewable;
   uint32_t look_count;
-  /* of an edition, behind its origin's door: bytes of all tables, and generations, when somebody
-   * last requested them */
+  /* of an edition, under its origin's `door`: bytes of all tables, and the number of generations,
+   * when they were last measured */
   size_t memory;
   uint32_t known;
   bool alone; /* of one matcher and its forks */
 } tsl__tables;
 
 struct tsl_grammar {
-  /* what each step asks comes first, in one cache line, and what other threads write does not lie
-   * there */
+  /* the fields that each step reads come first, in one cache line. No other thread writes to that
+   * line */
   tsl_vocab *vocab;
   tsl__space *space; /* that of the tables */
   tsl__mutex *lock;  /* that of the tables */
@@ -67,23 +69,24 @@ struct tsl_grammar {
   /* makes the report, under the lock; NULL when out of memory. It belongs to the expressions */
   const char *(*describe)(void *described);
   void *described;
-  const void *front; /* of the front end, which belongs to the expressions; NULL: nothing */
+  const void *front; /* what the front end keeps; belongs to the expressions; NULL: nothing */
   /* makes a view's quotas, under the lock; false on failure (sticky). NULL: there are none */
   bool (*dress)(tsl_grammar *view);
   tsl_grammar *whole; /* the grammar that the program holds; a view has another one */
-  /* the newest view, which is referenced; NULL: none. Behind `door`, which is never held for
+  /* the newest view, with a reference; NULL: none. Under `door`, a lock that is never held for
    * long */
   tsl_grammar *view;
   tsl__mutex door;
-  /* see edition.h: the grammar that the program holds, of which this is an edition; itself */
+  /* the grammar that the program holds, of which this is an edition (edition.h); itself, if it is
+   * that grammar */
   tsl_grammar *origin;
-  /* of the origin, behind its door: the newest edition and the one before it, NULL: itself, or
-   * none; all that are alive, newest first */
+  /* Of the origin, under its door. edition: the newest one; NULL: the origin itself. elder: the one
+   * before; NULL: none. editions: a list of all that are alive, newest first */
   tsl_grammar *edition, *elder, *editions;
   tsl_grammar *next_edition;
-  uint32_t gone;                  /* generations of those that are not */
-  atomic_bool renewing;           /* of the origin: somebody compiles it again */
-  atomic_uint renew_in;           /* of the origin: so many calls wait after one that could not */
+  uint32_t gone;        /* generations of editions that were freed */
+  atomic_bool renewing; /* of the origin: somebody compiles it again */
+  atomic_uint renew_in; /* of the origin: after a compile that failed, so many calls do not try */
   const struct tsl__again *again; /* NULL: it is not compiled again */
   void *kept;
 };
@@ -96,14 +99,15 @@ tsl_status tsl__grammar_make(tsl_vocab *vocab, tsl__space *space, tsl__state sta
 tsl_status tsl__grammar_make_over(tsl_grammar *base, tsl__state start, const char *report,
                                   tsl_grammar **out, tsl_error *error);
 
-/* One of the references to an edition that are not counted with its origin; NULL is none. */
+/* Release a reference to an edition that its origin does not count; NULL does nothing. */
 void tsl__edition_drop(tsl_grammar *edition);
 
 /* The tables have grown: are they full? Needs the lock. See generation.h. */
 TSL__COLD void tsl__tables_look(tsl__tables *t);
 
-/* Begin a piece of work on a grammar's tables, and end it: *status is what failed in between, if
- * anything. Its time begins before the lock is there: others may have it for long. */
+/* Begin a piece of work on a grammar's tables, and end it. The end returns what failed in between,
+ * if anything. The time to wait for the lock counts towards the deadline: another thread may hold
+ * the lock for long. */
 static inline tsl__space *tsl__grammar_lock(tsl_grammar *g) {
   uint64_t deadline = tsl__deadline(g->space->work.deadline_us);
   tsl__mutex_lock(g->lock);
@@ -121,8 +125,8 @@ static inline tsl_status tsl__grammar_unlock(tsl_grammar *g) {
   return status;
 }
 
-/* What is made ahead is made: from here on texts fill the tables. Needs the lock, if others have
- * the grammar. */
+/* All that is made ahead is there now: from here on texts fill the tables. Needs the lock, if other
+ * threads have the grammar. */
 void tsl__grammar_born(tsl_grammar *g);
 /* Bytes of all its tables. Needs the lock. */
 uint64_t tsl__grammar_memory(const tsl_grammar *g);

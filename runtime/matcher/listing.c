@@ -6,8 +6,8 @@
  * Idea      Ask the callers. The frame below waits in a state that some call named as its way on.
  *           What that call began, and what leads from there to the frame's state without a byte of
  *           another frame, is what it was begun for. Rules that stand last in another have no frame
- *           of their own: the compiler unfolds them in the frame that names them. So have regular
- *           ones.
+ *           of their own: the compiler unfolds them in the frame that names them. Regular rules
+ *           have no frame either.
  * Example     root ::= expr
  *             expr ::= term ("+" term)*
  *             term ::= [0-9]+ | "(" expr ")"

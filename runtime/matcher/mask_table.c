@@ -7,14 +7,15 @@
  *           sequence travel instead of 16 KB. Masks are known by their identity: XXH3-64 of the
  *           words, the same in all grammars of a vocabulary. They are compared with the table's own
  *           copy, so that two masks never share a row.
- * Known     A mask is a number in the tables of its grammar, and stays that for as long as they
- *           live. Under which number of which tables a row was handed out last is remembered, in a
- *           slot that a few numbers share. Then neither copy of the mask is looked at. For a batch
- *           of hundreds these are megabytes.
+ * Known     A mask has a number in the tables of its grammar, as long as these live. The table
+ *           remembers for which number, of which tables, it handed out a row last. A few numbers
+ *           share a slot for this. A mask that is remembered is not compared: for a batch of
+ *           hundreds that would read megabytes.
  * Rows      are given up least recently used first, but none that was handed out since the last
  *           tsl_mask_table_step: the host applies a step's masks at once.
- * Cost      Two probes where the number is remembered: 0.07 µs in a batch of 256 grammars. Else the
- *           mask is written out and compared: 0.3 µs, 1 µs where they are not in the cache.
+ * Cost      Two probes where the number is remembered: 0.07 µs in a batch of 256 grammars.
+ *           Otherwise the mask is written out and compared: 0.3 µs, or 1 µs where its words are in
+ *           no cache.
  * Tested by tests/matcher/test_mask_table.c
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -1,16 +1,16 @@
 /* matcher.c - one generation in progress: a position in the grammar's tables, and the positions
  * before it.
  *
- * The position is a number (runtime/position/stacks.h). What is looked up of it was usually looked
- * up before, by this sequence or another one: then the answer is read without a lock. Otherwise the
- * matcher takes the grammar's lock, and the tables grow. When they have grown enough, the matcher
- * moves over to newer ones (generation.h): calls that may add to tables look for that first.
+ * The position is a number (runtime/position/stacks.h). This sequence or another one has usually
+ * looked up the same before. Then the answer is read without a lock. Otherwise the matcher takes
+ * the grammar's lock, and the tables grow. When they have grown enough, the matcher moves over to
+ * newer ones (generation.h): calls that may add to tables look for that first.
  *
  * Example   At position 12 the mask is requested: its record is there, so it is written out
  *           without the lock. Token 917 is accepted. The first token that anyone accepted at 12
- *           was 917, and it led to 15: the position is 15, and 12 goes into the history. Token 4
- *           is accepted next, and no one came that way. The lock is held while its bytes are
- *           followed to a position, and the move (15, 4) is noted for the next sequence. A
+ *           was 917, and it led to 15: the position is 15, and 12 goes into the history. Token 4 is
+ *           accepted next, which no sequence has accepted at 15. The lock is held while its bytes
+ *           are followed to a position, and the move (15, 4) is noted for the next sequence. A
  *           rollback of 2 is two steps back in the history: position 12.
  * Tested by tests/matcher/test_matcher.c, tests/matcher/test_threads.c
  *

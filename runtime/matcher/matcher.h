@@ -44,8 +44,9 @@
 #include "runtime/matcher/quota.h"
 
 struct tsl_matcher {
-  /* of `at`: both change together (tsl__matcher_stand). What each step asks comes first: where the
-   * caches are empty, each pointer on the way to it costs as much as a warm mask */
+  /* the record of `at`: both change together (tsl__matcher_stand). The fields that each step reads
+   * come first. Where the caches are empty, each pointer on the way to a field costs as much as a
+   * mask that is in the cache */
   const tsl__stack_rec *record;
   const tsl__mask_rec *mask; /* the position's; NULL: not requested yet */
   const tsl__space *space;   /* the grammar's tables */
@@ -57,9 +58,9 @@ struct tsl_matcher {
   bool terminated; /* an end-of-generation token was accepted */
   bool has_quotas; /* the grammar has quotas */
   bool kept;       /* `keeps` is known */
-  /* it stands where its text leads, and may read that again (edition.h) */
+  /* its text leads to `at`, so that it may read the text again (edition.h) */
   bool rereads;
-  /* a token of these bytes alone leaves the position as it is, which `stays` */
+  /* a token that consists of these bytes alone does not change the position, which `stays` */
   tsl__bytes keeps;
   tsl_grammar *grammar;
   tsl_allocator alloc;
@@ -81,7 +82,7 @@ static inline void tsl__matcher_stand(tsl_matcher *m, tsl__stack at) {
   m->kept = false;
 }
 
-/* One that stands there and has no history. It does not retain the grammar. */
+/* A matcher at that position, without a history. It does not retain the grammar. */
 static inline tsl_matcher tsl__matcher_of(tsl_grammar *grammar, const tsl_allocator *alloc,
                                           tsl__stack at) {
   tsl_matcher m = {.space = grammar->space,
@@ -96,12 +97,13 @@ static inline tsl_matcher tsl__matcher_of(tsl_grammar *grammar, const tsl_alloca
 /* Where a token that does not end the generation leads from a position; *to = 0 if it is rejected.
  * Takes the lock where it must. */
 tsl_status tsl__grammar_lead(tsl_grammar *g, tsl__stack from, tsl_token token, tsl__stack *to);
-/* The same where tokens are counted: with *counted of them behind it in its quota (quota.h). */
+/* The same where tokens are counted: the position has *counted of them behind it in its quota
+ * (quota.h). */
 tsl_status tsl__grammar_lead_counted(tsl_grammar *g, tsl__stack from, tsl_token token,
                                      tsl__stack *to, uint32_t *counted);
 /* The mask of a position. Takes the lock where it must. */
 tsl_status tsl__grammar_mask(tsl_grammar *g, tsl__stack at, const tsl__mask_rec **mask);
-/* The same of a matcher: NULL where its tables have none that is the same. */
+/* The mask of a matcher's position. *mask is NULL where no mask in the tables equals it. */
 tsl_status tsl__matcher_mask(tsl_matcher *m, const tsl__mask_rec **mask);
 /* tsl_matcher_forced_bytes; where no names are spelled, only as far as no token may be read by its
  * name. */

@@ -4,9 +4,9 @@
  * Problem   "At most 2,000 tokens of thinking" speaks of tokens, which states of bytes do not see.
  *           A counter within each position would make every position a new one.
  * Idea      The stretch is a frame of its own, in states that no other frame has. A matcher counts
- *           the tokens that it accepts while such a frame is there. When they are spent, the
- *           matcher removes the frame. What follows the stretch is then all that is left, and masks
- *           are those of an ordinary position.
+ *           the tokens that it accepts while such a frame is there. When max_tokens are counted,
+ *           the matcher removes the frame. What follows the stretch is then all that is left, and
+ *           masks are those of an ordinary position.
  * Exact     A token that brings the text into the stretch, or out of it, is not counted. If the
  *           last token leaves a character unfinished, tokens of continuation bytes alone may finish
  *           it: three at most.
@@ -39,13 +39,13 @@ bool tsl__quota_explore(tsl__space *space, tsl__quota *quota);
  * where it must. */
 tsl_status tsl__quota_step(tsl_grammar *g, tsl__stack from, uint8_t first, tsl__stack *to,
                            uint32_t *count);
-/* Is a character to be finished here, and nothing else? */
+/* Has the quota ended inside a character, which must be finished first? */
 bool tsl__quota_finishing(const tsl_grammar *g, tsl__stack at, uint32_t count);
-/* Then these tokens are left of a mask. */
+/* If so: reduce a mask to the tokens that finish the character; and is a token one of them? */
 void tsl__quota_finishers(const tsl_grammar *g, uint32_t *mask);
 bool tsl__quota_finishes(const tsl_grammar *g, tsl_token token);
-/* Then these bytes of a text come first: moves *at and *count past as many of them as there are;
- * *read is how many. *at is 0 where another byte comes. Takes the lock. */
+/* If so: read the bytes at the beginning of a text that finish the character. Moves *at and *count
+ * past them; *read is how many. *at is 0 if another byte comes. Takes the lock. */
 tsl_status tsl__quota_finish(tsl_grammar *g, tsl__stack *at, uint32_t *count, const uint8_t *bytes,
                              size_t length, size_t *read);
 

@@ -1,17 +1,17 @@
 /* candidates.c - the tokens that may still be drawn. The essay is in candidates.h.
  *
  * Two forms Few candidates are a list: ids, logits and weights side by side. Many stay dense: the
- *           row of logits and a mask, cut into blocks of which the largest logit and the sum of
- *           weights are known. Tokens whose logits change are in the list, whatever the others are.
+ * row of logits and a mask. They are cut into blocks, for each of which the largest logit and the
+ * sum of weights are known. Tokens whose logits change are in the list, whatever the others are.
  * Example   128,256 tokens are allowed. The survey goes through the blocks once and notes the peak
  *           of each. A cut-off at floor f gathers only from blocks whose peak reaches f. After
  *           top_k 40 that is mostly a handful, and the list has 40 entries. From there on the row
  *           is not read again.
- * Anchors   Weights are exp(logit - anchor). A block is summed against the largest logit before it,
- *           its base, since the largest of all is known only at the end. The sum of all is the sum
- *           of mass * weight(base), one factor a block.
- * Cost      One look at the row for the survey, a part of one for a cut-off; lists cost what their
- *           entries cost.
+ * Anchors   Weights are exp(logit - anchor). The largest logit is known only at the end of the row.
+ *           So the weights of a block are summed against the largest logit that was seen before it,
+ *           its base. The sum of all weights is the sum of mass * weight(base) over the blocks.
+ * Cost      A survey reads the row once, a cut-off reads a part of it. A list costs time for its
+ *           entries alone.
  * Tested by tests/sample/test_sampler.c, tests/sample/test_keep.c
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -9,25 +9,26 @@
  *                     kernel `survey`).
  *             narrow  a list (logit, id), by id: tokens whose logit was changed (penalties, bias),
  *                     and after the first cut-off all that are left.
- *           A cut-off mostly ends the dense part: it finds a floor that what it keeps can't lie
- *           below. The tokens at or above the floor move to the list, and blocks whose peak is
- *           lower are never looked at again. What remains is arithmetic on a list of, mostly, less
- *           than a hundred. A mask of few tokens makes a list at once.
+ *           A cut-off mostly ends the dense part: it finds a floor, below which it keeps no token.
+ *           The tokens at or above the floor move to the list. Blocks whose peak is lower are not
+ *           read again. The rest is arithmetic on a list of mostly less than a hundred tokens. A
+ *           mask of few tokens becomes a list at once.
  * Flat      Where more than TSL__NARROW tokens are left, the dense part stays, under a mask of the
- *           candidates' own. The place where the first tokens of the ranking reach a mass (or
- *           count) is found in three steps. Guess from a thousand tokens between which logits it
- *           lies. Sum up all that lie above each guess in one pass (the kernel `ladder`). Sort out
- *           exactly the few that lie between two guesses.
+ *           candidates' own. A cut-off wants the place in the ranking where a mass, or a count, is
+ *           reached. It is found in three steps. A thousand tokens suggest a few logits near that
+ *           place. One pass sums up the tokens above each of them (the kernel `ladder`). The few
+ *           tokens between two of them are sorted.
  * Scale     Temperature changes no logit: it divides `scale`. A token weighs exp((logit - anchor) *
- *           scale), the anchor being the largest logit. Weights of a block are summed up against a
- *           base of its own, and lifted by the base's weight. So the row is summed up while its
- *           largest logit is still being looked for.
+ *           scale), the anchor being the largest logit. The weights of a block are summed up
+ *           against a base of its own, and multiplied by the base's weight later. So one pass sums
+ *           up the row and finds its largest logit.
  * Rank      larger logit first, then lower id. A rank is a 64-bit key, so that a cut-off is one
  *           comparison (tsl__rank_key).
  * Draws     go by id (first the dense part, then the list), so they do not depend on the way in
  *           which a cut-off was found.
- * Cost      128,256 logits, AVX-512 on an EPYC 9005 core, in µs. Survey 4.5, with masses 15;
- *           gathering the 50 first 1.5. Top-p or typical that keep tens of thousands 80 to 240.
+ * Cost      128,256 logits, AVX-512 on an EPYC 9005 core, in µs. A survey takes 4.5, with masses
+ *           15. Gathering the first 50 tokens takes 1.5. Top-p or typical that keep tens of
+ *           thousands take 80 to 240.
  * Tested by tests/sample/test_stages.c, against sorting everything; tests/sample/test_keep.c, where
  * thousands are kept
  *
@@ -74,7 +75,8 @@ typedef struct tsl__candidates {
   float mass_scale; /* NaN: the masses are not known */
   uint32_t *own;    /* a mask that may be changed; `mask` leads to it once it is used */
   size_t own_cap;
-  /* of each token from the middle, negative, while tsl__candidates_keep goes by it */
+  /* minus the distance of each token from the middle, while tsl__candidates_keep ranks by
+   * distance */
   float *distance;
   size_t distance_cap;
   /* the narrow part: n entries by id; arrays of cap elements */
@@ -93,8 +95,8 @@ typedef struct tsl__candidates {
 void tsl__candidates_init(tsl__candidates *c, const tsl_allocator *alloc);
 void tsl__candidates_free(tsl__candidates *c);
 
-/* Begin with a row under a mask (not NULL), scale 1: dense, or a list where the mask has few.
- * False when out of memory. */
+/* Begin with a row under a mask (not NULL), at scale 1: dense, or a list if the mask has few
+ * tokens. False when out of memory. */
 bool tsl__candidates_begin(tsl__candidates *c, const float *logits, const uint32_t *mask,
                            size_t width);
 /* Room for that many entries in all. */
@@ -104,16 +106,16 @@ bool tsl__candidates_reserve(tsl__candidates *c, size_t entries);
  * changed. NULL when out of memory. */
 uint32_t *tsl__candidates_own_mask(tsl__candidates *c, const uint32_t *mask, size_t width);
 
-/* Survey the row (again, if a bit of the mask was cleared) and find the anchor. `scale` is the one
- * at which a sum will be wanted next, NaN if none. TSL_ERR_LOGITS: a NaN, +inf, or nothing finite
- * is left. Entries that are -inf go. */
+/* Survey the row (again, if a bit of the mask was cleared) and find the anchor. `scale` is the
+ * scale of the next sum, NaN if there will be none. TSL_ERR_LOGITS: a NaN, +inf, or no finite
+ * logit. Entries of -inf are dropped. */
 tsl_status tsl__candidates_survey(tsl__candidates *c, float scale);
 /* Find the anchor again after entries were changed. The same errors. */
 tsl_status tsl__candidates_anchor(tsl__candidates *c);
 
-/* Sum of all weights; leaves each block's and each entry's. */
+/* The sum of all weights. The weight of each block and of each entry stays in the set. */
 double tsl__candidates_mass(tsl__candidates *c);
-/* Of the entries alone, those gathered and not merged yet included. */
+/* The sum over the entries alone, including those that are gathered and not merged yet. */
 double tsl__candidates_list_mass(tsl__candidates *c);
 /* Sums of w and w * argument (in bits). */
 tsl__logits_moments tsl__candidates_moments(const tsl__candidates *c);
@@ -126,13 +128,14 @@ bool tsl__candidates_gather(tsl__candidates *c, float floor, size_t most, bool *
 void tsl__candidates_ungather(tsl__candidates *c);
 /* The dense part ends; what was gathered is merged into the list. */
 void tsl__candidates_close(tsl__candidates *c);
-/* Everything below the floor, which at least one token reaches, is gone. The errors of a survey. */
+/* Drop all tokens below the floor. At least one token reaches it. The errors of a survey. */
 tsl_status tsl__candidates_narrow(tsl__candidates *c, float floor);
-/* Keep of the dense part the tokens to which `by` (the logits, or a row like them) gives more than
- * `value`. Kept is also just `value` with an id of at most `last`. The errors of a survey. */
+/* Keep the tokens of the dense part whose entry in `by` is above `value`. `by` is the logits, or a
+ * row like them. Tokens with the entry `value` are kept up to the id `last`. The errors of a
+ * survey. */
 tsl_status tsl__candidates_cut(tsl__candidates *c, const float *by, float value, tsl_token last);
-/* A floor that at least the `k` first tokens of the dense part reach, if it has them; -FLT_MAX if
- * none better is known. False when out of memory. */
+/* A floor that the first `k` tokens of the dense part reach; -FLT_MAX if no better floor is known.
+ * False when out of memory. */
 bool tsl__candidates_floor(tsl__candidates *c, size_t k, float *floor);
 
 /* The logit whose weight is exp(log_weight), rounded upwards; within the finite numbers. */
@@ -166,8 +169,8 @@ static inline float tsl__next_up(float x) {
   return x;
 }
 
-/* The token at which the running sum of weights passes `target`, the last one that weighs anything
- * if rounding lets none. Called after tsl__candidates_mass at the same scale. */
+/* The token at which the running sum of weights passes `target`. If rounding lets no token pass it:
+ * the last one that weighs anything. Called after tsl__candidates_mass at the same scale. */
 tsl_token tsl__candidates_pick(const tsl__candidates *c, double target, double *weight);
 
 #endif

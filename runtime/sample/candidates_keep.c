@@ -1,11 +1,11 @@
 /* candidates_keep.c - the first ones of a ranking: top-k, top-p, typical. The essay is in
  * candidates.h.
  *
- * A list is put into buckets by rank, of which one is put into buckets again, until few are left to
- * be sorted. A dense part is never listed. A guess from a sample gives four values. One pass sums
- * up what lies at or above each, and the answer lies between two of them. Guess again there, or
- * list what is left.
- * Tested by tests/sample/test_stages.c, against sorting everything; tests/sample/test_keep.c, where
+ * A list is put into buckets by rank. The bucket with the answer is put into buckets again, until
+ * few are left to be sorted. A dense part is never listed as a whole. A sample of the row suggests
+ * four values. One pass sums up the tokens at or above each value, and the answer lies between two
+ * of the values. There the function guesses again, or lists what is left. Tested by
+ * tests/sample/test_stages.c, against sorting everything; tests/sample/test_keep.c, where
  *           thousands are kept
  *
  * SPDX-License-Identifier: Apache-2.0

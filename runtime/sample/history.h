@@ -1,14 +1,15 @@
-/* history.h - the tokens so far, as penalties look at them.
+/* history.h - the tokens so far, counted and searched for repeats as penalties need it.
  *
- * Counting the window anew for each draw would cost a pass over it, so the counts move along. They
- * are a list of (token, count) by token. Accepting adds one to it, and the token that leaves the
- * window is removed.
- * Cost      One pass over the text, or the window, for DRY and n-grams, whatever is in it; a sort
- *           of the tokens that would prolong something.
+ * To count the window anew for each draw would cost a pass over it. So the counts are kept: a list
+ * of (token, count), sorted by token. Each accepted token adds one, and each token that leaves the
+ * window takes one off.
+ * Cost      DRY and n-grams make one pass over the text or the window, whatever is in it. Then the
+ *           tokens that would prolong a repeat are sorted.
  * Repeats   For DRY, and n-grams: read the text backwards. Then "the last n tokens occur at another
  *           place" says that the text from there has n tokens in common with the beginning. The Z
  *           function gives that for all places in one pass. Example: … A B C … A B: backwards B A …
- *           C B A …. At the second B two tokens are common, and what came after them was C.
+ *           C B A …. At the second B two tokens are common, and the token that came after them was
+ *           C.
  * Ref       Z function: Gusfield 1997, "Algorithms on strings, trees, and sequences", 1.3. DRY as
  *           in text-generation-webui, there by trying each place.
  * Tested by tests/sample/test_sampler_history.c
@@ -37,14 +38,14 @@ typedef struct tsl__history {
 void tsl__history_free(tsl__history *h, const tsl_allocator *a);
 /* Append; false, and no change, when out of memory. */
 bool tsl__history_add(tsl__history *h, const tsl_allocator *a, tsl_token token);
-/* Append several, in O(n log n) of all that are counted; false, and no change, when out of
- * memory. */
+/* Append several, in O(n log n) for the n tokens that are counted; false, and no change, when out
+ * of memory. */
 bool tsl__history_add_all(tsl__history *h, const tsl_allocator *a, const tsl_token *tokens,
                           size_t count);
-/* Take the last one away; there is one. */
+/* Remove the last token; there is one. */
 void tsl__history_drop(tsl__history *h);
 void tsl__history_clear(tsl__history *h);
-/* Into an empty one; false when out of memory (what is there is to be freed). */
+/* Copy into an empty history. False: out of memory; the caller frees what was copied. */
 bool tsl__history_copy(const tsl__history *h, const tsl_allocator *a, tsl__history *to);
 
 /* The tokens that would complete a sequence of n >= 1 tokens that occurred before, with doubles,

@@ -9,10 +9,10 @@
  * Example   … 5 9 7 9 7 9 7, three repeats wanted. p = 1: 7 differs from 9, no loop. p = 2: the
  *           last six tokens are three times `9 7`. The token two places before the end is 9: it
  *           would begin the fourth copy.
- * Cost      For each period that is tried, a comparison for each token that is the same, and one
- *           that is not. Mostly the first differs: a comparison for each period.
- * Bound     At most repeats * longest tokens are looked at. Of two long stretches with different
- *           periods one is short (Fine and Wilf 1965), so few periods are compared at length.
+ * Cost      For each period, tokens are compared up to the first that differs. Mostly the first one
+ *           differs: one comparison for each period.
+ * Bound     At most repeats * longest tokens are looked at. Two long stretches cannot have
+ *           different periods (Fine and Wilf 1965), so few periods are compared at length.
  * Tested by tests/sample/test_loop.c
  *
  * SPDX-License-Identifier: Apache-2.0

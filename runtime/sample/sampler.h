@@ -1,10 +1,10 @@
 /* sampler.h - the inside of a sampler.
  *
- * Problem   Draw a token under a grammar's mask by whatever chain of stages the caller likes, and
- *           neither copy nor change half a megabyte of logits.
+ * Problem   Draw a token under a grammar's mask by any chain of stages that the caller chooses,
+ *           without copying or changing half a megabyte of logits.
  * Idea      A step has four parts:
- *             1. Bans: allowed, banned, n-grams, min and max tokens. They are bits: the mask is
- *                copied (16 KB) only if one of them is used.
+ *             1. Bans: allowed, banned, n-grams, min and max tokens. They change bits of the mask,
+ *             which is copied (16 KB) only if one of them is used.
  *             2. Candidates (candidates.h): the row under that mask, or a list where few tokens are
  *                allowed. Tokens whose logit some stage will change (bias, penalties, DRY) leave
  *                the mask for the list at once, with their logits.
@@ -44,12 +44,13 @@ struct tsl_sampler {
   uint32_t stage_count;                      /* only stages that do something */
   tsl__words allowed, banned, eog, breakers; /* sorted, without doubles */
   TSL__VEC(tsl_token_bias) bias;             /* by token */
-  /* successful ones so far: the counter of the generator */
+  /* successful draws so far: the counter of the random numbers */
   uint64_t draws;
   double surprise; /* mirostat's bound, in bits */
-  /* with mirostat: what it was before each token accepted, of the prompt too, was drawn */
+  /* with mirostat: the value of `surprise` before each accepted token was drawn, those of the
+   * prompt included */
   TSL__VEC(double) surprises;
-  /* what it was before anything was drawn for the token to come */
+  /* the value of `surprise` before anything was drawn for the next token */
   double undrawn;
   tsl__history history;
   tsl__words tokens;          /* scratch: tokens to be banned, or whose logits change */

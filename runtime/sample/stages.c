@@ -1,8 +1,9 @@
 /* stages.c - what each stage does to the candidates.
  *
  * Stages that change logits find their tokens in the list already (sampler.c put them there).
- * Cut-offs end the dense part of the candidates. Each knows a floor below which it keeps nothing
- * (exactly, or by trying lower and lower ones). It takes what lies above, and then works on a list.
+ * Cut-offs end the dense part of the candidates. Each cut-off knows a floor below which it keeps
+ * nothing, or tries lower and lower floors. It lists the tokens above the floor, and then works on
+ * that list.
  * Ref       top-p: Holtzman et al. 2020. Typical: Meister et al. 2023. Epsilon, eta: Hewitt,
  *           Manning, Liang 2022. Mirostat: Basu et al. 2021. min-p: Nguyen et al. 2024.
  *           Top-n-sigma: Tang et al. 2024. Repetition penalty: Keskar et al. 2019. XTC, DRY: p-e-w

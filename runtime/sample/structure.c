@@ -1,10 +1,10 @@
 /* structure.c - which tokens penalties spare. The essay is in structure.h.
  *
  * Steps     tsl__structure_find goes through the tokens under the grammar's lock. It follows each
- *           token's bytes (writes_content) until one is content. What is content at a position is
- *           looked up in what is kept (content_at).
- * Example   At `{"id": 1` the token `1` has a first byte that is content: it is not spared, after
- *           one look. `}, {` is followed over three positions, none of which has content.
+ *           token's bytes (writes_content) until one is content. Which bytes are content at a
+ *           position is kept, and looked up there (content_at).
+ * Example   At `{"id": 1` the first byte of the token `1` is content: the token is not spared,
+ *           after one look-up. `}, {` is followed over three positions, none of which has content.
  * Tested by tests/sample/test_structure.c
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -6,20 +6,20 @@
  * Idea      The matcher knows where the text stands, and content.h which bytes are content there.
  *           A token is spared if it has no byte of content. Its bytes are followed one by one, and
  *           each is judged at its own position.
- * Both      A token may hold both, such as `a",` or `"The`. It writes content, so it is penalised
- *           as ever. But one that ends a name before its first content, as `": "The` does, is
- *           spared. Otherwise the penalty would distort that name, because other tokens can spell
- *           it too.
+ * Both      A token may hold content and structure, such as `a",` or `"The`. It writes content, so
+ *           it is penalised. But a token that ends a name before its first content, as `": "The`
+ *           does, is spared. Otherwise the penalty would distort that name, because other tokens
+ *           can spell it too.
  * Forced    Where one byte alone may come, that byte is structure. So what the grammar forces is
  *           spared. Tokens that end the text, and those that the grammar names, are spared too.
- * Kept      The answer of content.h is kept for TSL__STRUCTURE_KEPT positions. A text comes to the
- *           same positions again and again, as inside of a string. The grammar of these positions
- *           is referenced meanwhile.
+ * Kept      The content of TSL__STRUCTURE_KEPT positions is kept. A text comes to the same
+ *           positions again and again, as inside of a string. The grammar of these positions is
+ *           referenced as long.
  * Example   After `[{"id": 1}` the penalised tokens are `}`, `,` and `{"`. All are structure. After
  *           `{"id": ` the token `1` is content and loses what a penalty takes.
- * Cost      Nothing without a matcher, or without penalties. Else a look at each allowed token that
- *           occurred before. It takes some ns where the token's first byte is content, 50 ns a byte
- *           where it is not. A position that was not met before costs some µs.
+ * Cost      Nothing without a matcher, or without penalties. Otherwise each allowed token that
+ *           occurred before is looked at. This takes some ns if its first byte is content, else 50
+ *           ns a byte. A position that is met for the first time costs some µs.
  * Tested by tests/sample/test_structure.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -39,7 +39,7 @@ typedef struct tsl__kept_content {
 
 typedef struct tsl__structure {
   tsl_grammar *grammar;    /* whose positions are kept; referenced; NULL: none are */
-  tsl__kept_content *kept; /* TSL__STRUCTURE_KEPT, each where the number of its position has it */
+  tsl__kept_content *kept; /* TSL__STRUCTURE_KEPT of them, placed by the number of their position */
   tsl__words spared;       /* of this step, sorted */
 } tsl__structure;
 
