@@ -1,11 +1,11 @@
 /* frames.h - what a position is made of, as data: frames with shared tails.
  *
- * Problem   A walk asks what may follow the frame that it walks, so it must read the frames below.
+ * Problem   A walk needs to know what may follow its frame, so it must read the frames below.
  *           Frames are pushed, ended and interned by the room `position`, which lies above the
  *           walk.
  * Idea      The records alone are here, for both rooms. A cell is a frame (state, register) on top
- *           of a set of cells. A position is such a set, known by its number. Whoever reads one
- *           needs nothing else. runtime/position/stacks.h makes them.
+ *           of a set of cells. A position is such a set, known by its number. Readers need nothing
+ *           else. runtime/position/stacks.h makes positions.
  * Example   After `[1` of nested arrays of integers, the position has one cell. It is the integer's
  *           state, and its tail is the position that waits for `,` or `]`.
  * Cost      Reading a cell is one load, and one more where the position also remembers names or
@@ -28,7 +28,8 @@ typedef struct tsl__cell {
   tsl__stack tail;
 } tsl__cell;
 
-/* Of a position with a memory: the position without, and the memory (distinct.h); of others 0. */
+/* A position with a distinct record (distinct.h): the position without it, the record, and the
+ * text. 0 for other positions. */
 typedef struct tsl__with_distinct {
   uint32_t plain, distinct, text;
 } tsl__with_distinct;
@@ -37,27 +38,27 @@ typedef struct tsl__with_distinct {
 
 typedef struct tsl__stack_rec {
   union {
-    /* its cells, in the order of their words, if there are several. See tsl__stack_cell */
+    /* its cells, sorted, if there are several. See tsl__stack_cell */
     const tsl__cell *cells;
     struct {
       union {
         tsl__cell cell; /* the only one */
-        /* of a position with a memory: its cells are those of the position without */
+        /* of a position with a distinct record, which has the cells of its plain position */
         tsl__with_distinct with_distinct;
       };
       uint32_t n : 28;
       uint32_t complete : 1; /* the text may end here */
       /* a frame comes back to one of its cells with a name that must be new */
       uint32_t names : 1;
-      /* one frame, which some bytes leave as it is (`self`): a token of such bytes alone leads back
-       * here, whichever it is */
+      /* one frame, whose state some bytes do not change (`self`): any token of such bytes alone
+       * leads back here */
       uint32_t stays : 1;
       uint32_t has_distinct : 1; /* has a distinct record */
     };
   };
   _Atomic(const struct tsl__mask_rec *) mask; /* NULL: not requested yet */
-  /* where the first token leads that was requested: TSL__FIRST of it above, as tsl__move has it
-   * below; 0: none was. Most positions see no other */
+  /* the first token that was requested, as TSL__FIRST, in the upper half; where it leads
+   * (tsl__lead) in the lower; 0: none. Most positions see no other token */
   _Atomic(uint64_t) first;
 } tsl__stack_rec;
 #define TSL__FIRST(token) ((token) + UINT64_C(1))

@@ -2,8 +2,8 @@
  *
  * Example   A frame ends at the trie nodes of `"` and `",`. Both are sorted, and nodes without
  *           children are dropped: nothing is left to spell behind them. The rest is hashed and
- *           looked up in this layer and in those below. A new set notes which bytes its nodes'
- *           children have (`next`), which bytes stand anywhere below, and how many tokens that is.
+ *           looked up in this layer and in those below. A new set notes the bytes of its nodes'
+ *           children (`next`), the bytes anywhere below, and the number of tokens below.
  *           tsl__leftover_child by `,` is then a set again: the `,` children of its nodes.
  *
  * SPDX-License-Identifier: Apache-2.0

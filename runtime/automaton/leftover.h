@@ -2,15 +2,15 @@
  *
  * Problem   A token such as `"},` ends a string and goes on in the object around it. Each frame in
  *           which a string can end would have to spell all these tokens again.
- * Idea      What remains of such tokens is a set of nodes of the trie, each of which stands for all
- *           that lies below it. The next frame is walked over the set as if it were one trie. The
+ * Idea      The rests of such tokens are a set of nodes of the trie. Each node stands for all
+ *           tokens below it. The next frame is walked over the set as if it were one trie. The
  *           child of a set by a byte is the set of its nodes' children by that byte. Sets are
  *           interned, and children are merged when they are needed first.
  * Whole     The whole vocabulary (the root) is kept apart from the set, as a flag. Frames that may
- *           end at once leave the root over; within a set it would make every set as large as the
- *           vocabulary.
- * Example   The 189 nodes at which a JSON string can end are one leftover. What follows `",` in
- *           that set is merged once for a vocabulary.
+ *           end at once leave the root over. As a node of a set, the root would make the set as
+ *           large as the vocabulary.
+ * Example   The 189 nodes at which a JSON string can end are one leftover. Its child by `,` is
+ *           merged once for a vocabulary.
  * Cost      A set of n nodes is sorted and hashed: O(n log n). A child that is known is one probe.
  * Tested by tests/automaton/test_leftover.c
  *
@@ -35,11 +35,11 @@ typedef struct tsl__leftover_rec {
   tsl__bytes below; /* bytes anywhere below; all if not known */
 } tsl__leftover_rec;
 
-/* What follows by one byte. */
+/* The child of a leftover by one byte. */
 typedef struct tsl__child {
   uint32_t set; /* a leftover without the flag */
   uint8_t byte;
-  tsl__leftover to;        /* the children that go on */
+  tsl__leftover to;        /* those of the nodes' children that have children */
   const tsl_token *tokens; /* that end at the children */
   uint32_t count;
 } tsl__child;
@@ -51,15 +51,15 @@ static inline const tsl__leftover_rec *tsl__leftover_at(const tsl__space *s, tsl
 /* The set of n nodes (any order, doubles allowed; sorts in place; nodes without children are
  * dropped). Never fails to give a number: on failure 0, sticky. */
 tsl__leftover tsl__leftover_intern(tsl__space *space, uint32_t *nodes, size_t n);
-/* Two as one, remembered for the last few; 0: together they have many nodes. */
+/* The union of two leftovers, kept for the last few pairs; 0: the union has too many nodes. */
 tsl__leftover tsl__leftover_join(tsl__space *space, tsl__leftover a, tsl__leftover b);
-/* The nodes of `a` that `b` has not; neither has the flag. 0: there are none, or on failure
+/* The nodes of `a` that `b` lacks; neither has the flag. 0: there are none, or on failure
  * (sticky). */
 tsl__leftover tsl__leftover_minus(tsl__space *space, tsl__leftover a, tsl__leftover b);
-/* By a byte of `next`; NULL on failure (sticky). `t` without the flag. */
+/* The child by a byte of `next`; NULL on failure (sticky). `t` has no flag. */
 const tsl__child *tsl__leftover_child(tsl__space *space, tsl__leftover t, uint8_t byte);
-/* Make those by all of these bytes that are not there yet. All are made in one pass: each node is
- * looked at once, and not once for each byte. False on failure (sticky). */
+/* Make the children by all of these bytes, as far as they are not there yet. One pass makes all of
+ * them: each node is visited once, and not once for each byte. False on failure (sticky). */
 bool tsl__leftover_children(tsl__space *space, tsl__leftover t, const tsl__bytes *bytes);
 
 #endif

@@ -1,11 +1,11 @@
 /* seen_names.h - the names that an object has so far, and what is spelled of the next one.
  *
- * Problem   An object may have 100,000 members. The name under way may be there already, or may
- *           become one that is. That must be known at every byte, in every spelling of the name.
+ * Problem   An object may have 100,000 members. The name under way may be one of them, or may
+ *           become one. This must be known at every byte, for every spelling of the name.
  * Idea      Names are compared decoded: "\u0061" is the name a. A set of names is a chain of sorted
  *           groups whose sizes are powers of two, as the digits of a binary number. n names cost
- *           O(n log n) bytes in all, and those with a given beginning are found in O(log² n).
- *           A spelling is what was decoded so far, and an escape that is not complete. A name is a
+ *           O(n log n) bytes in all. The names with a given beginning are found in O(log² n). A
+ *           spelling is what was decoded so far, and an escape that is not complete. A name is a
  *           rival of a spelling if the spelling may still become that name.
  * Example   After {"ab":1,"b":2,"\u006 nothing is decoded yet and \u006 is open. Both ab and b are
  *           rivals (\u0061, \u0062).
@@ -22,7 +22,7 @@
 
 #define TSL__SEEN_MAX (1u << 20)
 
-/* bytes: a name decoded, or a value as it was written, white space around it */
+/* Bytes: a decoded name, or a value as it was written, with the white space around it. */
 typedef struct tsl__spelled {
   const uint8_t *at;
   uint32_t n;
@@ -31,14 +31,14 @@ typedef struct tsl__spelled {
 /* A group of names, and the larger groups. */
 typedef struct tsl__seen_names {
   uint32_t next, count, total; /* total: with those of the larger groups */
-  bool shortened;              /* some of their characters have a short escape */
-  /* of all of them and of those of the larger groups: see tsl__name_sign */
+  bool shortened;              /* some of the names have a character with a short escape */
+  /* the signs of these names and of those of the larger groups: see tsl__name_sign */
   uint64_t signs;
   const tsl__spelled *names; /* sorted by bytes */
 } tsl__seen_names;
 
-/* One of 64 bits, by what a name begins with: what tokens spell before a quote are punctuation and
- * no letters, as names are. */
+/* One of 64 bits for the first byte of a name. It keeps names, which begin with letters, apart from
+ * the punctuation that tokens have before a quote. */
 static inline uint64_t tsl__name_sign(const uint8_t *at, uint32_t n) {
   unsigned first = n ? at[0] : 0;
   return (uint64_t)1 << (first >= ' ' && first < '@' ? first : first & 31);
@@ -74,16 +74,16 @@ bool tsl__seen_names_rivals(const tsl__space *space, uint32_t seen_names, const 
 /* The names of one group that begin with a text: [*lo, *hi). */
 void tsl__seen_names_range(const tsl__seen_names *group, const uint8_t *text, uint32_t n,
                            uint32_t *lo, uint32_t *hi);
-/* Of names [lo, hi), which have the first `known` bytes in common: those that go on with the
+/* Narrow [*lo, *hi), names with the first `known` bytes in common, to those that go on with the
  * byte. */
 void tsl__seen_names_narrow(const tsl__seen_names *group, uint32_t known, uint8_t byte,
                             uint32_t *lo, uint32_t *hi);
-/* The same where an escape is open: *lo goes to the first that may begin with its character; hi: to
- * none. */
+/* The same where an escape is open: *lo moves to the first name that may go on with its character,
+ * or to hi. */
 void tsl__seen_names_narrow_open(const tsl__seen_names *group, uint32_t known, const uint8_t *open,
                                  uint32_t count, uint32_t *lo, uint32_t hi);
-/* May an escape that is open become the character of a name that begins at byte `known`? None does
- * within a character. */
+/* May an escape that is open become the character of a name that begins at byte `known`? It cannot
+ * where `known` is within a character. */
 bool tsl__escape_opens(const uint8_t *open, uint32_t count, const tsl__spelled *name,
                        uint32_t known);
 /* One more byte of an escape: the bytes of the character that it completes, 0 if none. */

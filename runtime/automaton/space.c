@@ -1,11 +1,12 @@
 /* space.c - see space.h.
  *
  * Example   A mask may take 4,000,000 steps. The search counts each node of the trie. Every LOOK
- *           steps it comes here: is the deadline over, is the cancel flag set, is memory short? If
- *           one is, tsl__space_fail sets the status. All loops of the piece of work see that and
- *           end. What was walked to its end before stays; what was under way is not remembered.
- * Memory    is looked at less often where little has been added since the last look. Up to a
- *           sixteenth of what is left may be added before the next one.
+ *           steps it calls tsl__space_look: is the deadline over, is the cancel flag set, is the
+ *           memory used up? In each of these cases tsl__space_fail sets the status. All loops of
+ *           the piece of work see the status and end. Finished walks stay; the walk under way is
+ *           dropped.
+ * Memory    is measured less often where little was added. Up to a sixteenth of what is left may be
+ *           added before the next measurement.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

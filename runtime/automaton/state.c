@@ -1,10 +1,10 @@
 /* state.c - see state.h.
  *
- * Example   A state that reads [a-y] to state 7 and z to state 9 is given as ranges by their upper
- *           bounds. These are: 0x60 nothing, y 7, z 9, 0xFF nothing. tsl__state_fill notes the live
- *           bytes and how many there are, and merges neighbours that lead to one place. It also
- *           finds which bytes lead back to the state itself: a walk reads these without asking
- *           again.
+ * Example   A state reads [a-y] to state 7 and z to state 9. It has four ranges, each given by its
+ *           last byte: 0x60 leads nowhere, y to 7, z to 9, 0xFF nowhere. tsl__state_fill notes the
+ *           live bytes and how many there are, and merges neighbours that lead to one place. It
+ *           also finds which bytes lead back to the state itself. A walk reads such bytes without a
+ *           further look-up.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

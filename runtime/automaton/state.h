@@ -8,8 +8,8 @@
  *            names the first of the three and what happens to the counter.
  * Targets    32 bits: the state in the lower 30, what happens to the counter (TSL__OP_…) in the
  *            upper two.
- * Later      Most states in the middle of a name or a constrained string are left by one byte or
- *            two. Their other targets are LATER: made when they are requested. Until then such a
+ * Later      Most states in the middle of a name or a constrained string see one or two different
+ *            bytes. Their other targets are LATER: made when such a byte comes. Until then such a
  *            byte counts as live.
  * Fork       A target can be several states at once (a loop going on and beginning anew). Such a
  *            target is a state of its own with FORK edges and nothing else.
@@ -27,8 +27,8 @@ enum { TSL__OP_CLEAR = 0, TSL__OP_KEEP = 1, TSL__OP_NEXT = 2, TSL__OP_FIRST = 3 
 #define tsl__target_state(t) ((t) & 0x3FFFFFFFu)
 #define tsl__target_op(t) ((t) >> 30)
 #define TSL__COUNT_INF UINT32_MAX
-/* Not known yet: the first who reads such a byte has it made. Two numbers, so that neighbouring
- * ranges stay apart. */
+/* A target that is not made yet: the first reader of such a byte makes it. There are two such
+ * numbers, so that neighbouring ranges stay apart. */
 #define TSL__TARGET_LATER 0xFFFFFFFEu
 #define tsl__target_is_later(t) ((t) >= TSL__TARGET_LATER)
 
@@ -46,7 +46,8 @@ enum {
 enum {
   TSL__NEW_ITEM = 1, /* the value: it is none of the earlier items of its array */
   TSL__NEW_NAME = 2, /* the rest of a string: it is no name that the object has */
-  /* of a grammar: such names may be constrained, so that those with some beginning are used up */
+  /* of a grammar: such names may be constrained, so that all names with some beginning may be used
+   * up */
   TSL__FEW_NAMES = 4,
   TSL__SAME_ITEM = 8 /* the value: it is one of the earlier items of its array */
 };
@@ -69,8 +70,8 @@ typedef struct tsl__hint {
   /* Letters: while only these bytes are read (those from 0x80 on in valid UTF-8), the frame neither
    * dies nor ends nor calls. Empty: no hint. */
   tsl__bytes letters;
-  /* letters past ASCII: those of a class (runtime/walk/nonascii.h); 0: as the bytes say, all or
-   * none */
+  /* the letters past ASCII: those of a class (runtime/walk/nonascii.h); 0: all or none, as
+   * `letters` says */
   uint32_t nonascii;
   /* Bytes other than letters that may be legal somewhere among them. */
   tsl__bytes exits;
@@ -78,72 +79,75 @@ typedef struct tsl__hint {
   /* the most letters that can be read, where the register does not say; TSL__COUNT_INF: any
    * number */
   uint32_t limit;
-  /* of more letters than this none is read, with a limit; TSL__COUNT_INF: that is not known */
+  /* with a limit: a text of more letters than this dies; TSL__COUNT_INF: not known */
   uint32_t dead;
-  /* the frame may end among the letters: usable only where nothing follows it, or it is known by
-   * which bytes that begins (runtime/walk/follow.h) */
+  /* the frame may end among the letters. The hint is usable only where nothing follows the frame,
+   * or the first bytes of what follows are known (runtime/walk/follow.h) */
   bool ends;
-  bool calls; /* it may call among them: see there */
-  /* This state's language is that of `base` without the (finite) one of `except`; 0: no such
+  bool calls; /* the frame may call among the letters: see follow.h */
+  /* The texts of this state are those of `base` without the finitely many of `except`; 0: no such
    * hint. */
   tsl__state base, except;
-  /* Over tries of at most `like_limit` bytes this state is as `like`, which lacks its limits; 0: no
-   * such hint. */
+  /* Over tries of at most `like_limit` bytes this state behaves as `like`, a state without its
+   * limits; 0: no such hint. */
   tsl__state like;
   uint32_t like_limit;
   /* tokens of more characters than this die here, unless they leave the frame before */
   uint32_t like_dead;
-  bool like_far; /* of use only where no token reaches the limit: near it, letters do better */
+  /* use `like` only where no token reaches the limit; near the limit, letters are faster */
+  bool like_far;
   /* if not 0, `like_limit` is also at most this times the iterations that the active loop has
    * left */
   uint32_t like_unit;
-  /* A part of this state's texts, where the active loop has `low_left` iterations left: what it
-   * takes, this one takes; 0: no such hint. Of JSON strings only. */
+  /* A state whose texts this state has as well, while the active loop has `low_left` iterations
+   * left; 0: no such hint. For JSON strings only. */
   tsl__state low;
   uint32_t low_left;
-  /* A JSON string without bounds of its length. What leaves it open leaves this state's string
-   * open, as far as `like_limit` and `like_dead` say; what closes it need not. 0: no such hint. */
+  /* A JSON string without bounds of its length. A token that leaves it open leaves this state's
+   * string open, as far as `like_limit` and `like_dead` say. A token that closes it need not close
+   * this one. 0: no such hint. */
   tsl__state open;
-  /* For frames that nothing follows, and tries of at most `alone_limit` characters. All that begins
-   * a text of this state begins one of `alone`, and the other way round. A token of more than
-   * `alone_dead` dies. 0: no such hint. */
+  /* For frames that nothing follows, and tries of at most `alone_limit` characters. Each beginning
+   * of a text of this state is one of a text of `alone`, and the other way round. A token of more
+   * than `alone_dead` dies. 0: no such hint. */
   tsl__state alone;
   uint32_t alone_limit, alone_dead;
 } tsl__hint;
 
-/* Such as leave all that there is, and such as know what follows (runtime/walk/follow.h). */
+/* Kinds of walks: those that do not depend on what follows the frame, and those that do
+ * (runtime/walk/follow.h). */
 enum { TSL__WALKED_ALONE = 1, TSL__WALKED_BEFORE = 2 };
 
-/* What of a state's hint was requested. */
+/* How much of a state's hint was requested. */
 enum { TSL__HINTED_NOT, TSL__HINTED_FORM, TSL__HINTED_ALL };
 
-/* What a state of a JSON string is, as far as that is known at once (space.h). */
+/* The kind of a state of a JSON string, if it is known at once (space.h). */
 enum {
   TSL__TEXT_OTHER,
-  TSL__TEXT_OPEN,    /* any raw characters leave it open, for ever */
-  TSL__TEXT_ENDLESS, /* so do escaped ones */
-  TSL__TEXT_COUNTED, /* so many characters to so many, whichever, and no more */
+  TSL__TEXT_OPEN,    /* any number of raw characters leaves it open */
+  TSL__TEXT_ENDLESS, /* any number of raw or escaped characters leaves it open */
+  TSL__TEXT_COUNTED, /* any characters, from a least to a most number of them */
   TSL__TEXT_QUOTED   /* the same with its opening quote, which is still to come */
 };
 
 typedef struct tsl__state_rec {
   atomic_uchar expanded;
   uint8_t flags;
-  uint8_t hinted; /* of `hint` was requested: TSL__HINTED_... */
+  uint8_t hinted; /* how much of `hint` was requested: TSL__HINTED_... */
   /* TSL__NEW_..., TSL__SAME_ITEM: a frame comes back here with something that must be new, or must
    * not: see runtime/position/distinct.h */
   uint8_t guarded;
-  uint16_t ranges; /* of bytes that lead somewhere or nowhere, in order; 0: no byte does */
+  uint16_t ranges; /* ranges of bytes, in order; 0: no byte leads anywhere */
   uint16_t edges, token_edges;
   uint16_t live_count;  /* bytes in `live` */
   uint32_t handle;      /* the compiler's number of it */
-  tsl__state otherwise; /* guarded: where it comes back to with one that is not new */
-  /* TSL__WALKED_...: what walks of it are remembered in its own layer; under the lock, as the
-   * next */
+  tsl__state otherwise; /* guarded: where a frame goes on that comes back with a repetition */
+  /* TSL__WALKED_...: which walks of it its own layer has. This and the next field are under the
+   * lock */
   uint8_t walked;
   /* its meaning was looked up, and there is none (runtime/walk/shared_walks.c) */
   bool meaningless;
-  /* not 0, of a loop: at most so many characters of run_class, and then run_then */
+  /* not 0, for a loop: at most so many characters of run_class, then run_then */
   uint16_t run;
   union {
     struct {
@@ -151,13 +155,13 @@ typedef struct tsl__state_rec {
     };
     const struct tsl__fixed *fixed; /* of others: see tsl__state_fixed */
   };
-  /* of each range; 0 = dead; LATER ones change under the lock. Edges lie behind them, then the last
-   * byte of each range; token edges before them */
+  /* one for each range; 0: dead; LATER targets change under the lock. Behind the targets lie the
+   * edges, then the last byte of each range. Before them lie the token edges */
   tsl__target *targets;
   const tsl__hint *hint; /* see tsl__state_hint */
   union {
-    /* guarded for SAME_ITEM: where it comes back to with one that is new (otherwise: with one that
-     * is not) */
+    /* guarded for TSL__SAME_ITEM: where a frame goes on that comes back with a new item
+     * (`otherwise`: with a repeated one) */
     tsl__state differs;
     const struct tsl__keyed *keyed; /* KEYED: which names it may become */
     struct tsl__resume *resume;     /* RESUME: which names it lets through */
@@ -171,7 +175,7 @@ typedef struct tsl__state_rec {
   const tsl__bytes *self;
 } tsl__state_rec;
 
-extern const tsl__bytes tsl__no_bytes; /* what `self` is of most states */
+extern const tsl__bytes tsl__no_bytes; /* the empty set, which is `self` of most states */
 
 /* Of an expanded state: its edges, its token edges, the last byte of each range. */
 static inline const tsl__edge *tsl__state_edges(const tsl__state_rec *r) {
@@ -188,8 +192,8 @@ static inline const struct tsl__fixed *tsl__state_fixed(const tsl__state_rec *r)
   return r->flags & TSL__STATE_LOOP ? NULL : r->fixed;
 }
 
-/* A state of the layer below that was not expanded when that was frozen, and the one that stands
- * for it here. */
+/* A state of the layer below that was not expanded when that layer was frozen, and its copy in this
+ * layer. */
 typedef struct tsl__stand_in {
   tsl__state state, copy;
 } tsl__stand_in;
@@ -218,7 +222,7 @@ tsl_status tsl__state_fill(tsl__space *space, tsl__state state, tsl__ranges *ran
                            const tsl__edge *edges, uint32_t edge_count,
                            const tsl__token_edge *token_edges, uint32_t token_edge_count);
 /* The hint of an expanded state, made when it is first requested; NULL: there is none. Needs the
- * lock. The form alone is base, except, like and low, with what belongs to them. */
+ * lock. tsl__state_form makes no letters: only base, except, like and low, with their fields. */
 const tsl__hint *tsl__state_form(tsl__space *space, const tsl__state_rec *r);
 const tsl__hint *tsl__state_hint(tsl__space *space, const tsl__state_rec *r);
 /* A fork: interned by its edges. */
@@ -239,8 +243,8 @@ static inline const tsl__state_rec *tsl__state_expanded(tsl__space *space, tsl__
 /* Make a LATER target, of the range `i` that `byte` is in. 0 on failure, too (sticky). */
 tsl__target tsl__state_derive(tsl__space *space, const tsl__state_rec *r, uint32_t i, uint8_t byte);
 
-/* Does an expanded state nothing but read where it is arrived at? It may still be one of names or
- * fixed texts. `last`: nothing follows the frame, so that it may end there means nothing. */
+/* Does an expanded state only read: no call, no fork, no end? It may still be a state of names or
+ * of fixed texts. `last`: nothing follows the frame, so the state may also be nullable. */
 static inline bool tsl__state_reads_on(const tsl__state_rec *r, bool last) {
   return !(r->flags & (last ? TSL__STATE_FORK : TSL__STATE_NULLABLE | TSL__STATE_FORK)) &&
          !r->edges && !r->token_edges;
@@ -248,7 +252,7 @@ static inline bool tsl__state_reads_on(const tsl__state_rec *r, bool last) {
 static inline bool tsl__state_reads(const tsl__state_rec *r) {
   return tsl__state_reads_on(r, false);
 }
-/* The same, and it is not one of fixed texts. */
+/* The same, for a state that is not one of fixed texts. */
 static inline bool tsl__state_is_plain_on(const tsl__state_rec *r, bool last) {
   return tsl__state_reads_on(r, last) && !tsl__state_fixed(r);
 }
@@ -264,7 +268,7 @@ static inline tsl__target tsl__state_range(tsl__space *space, const tsl__state_r
   return TSL__LIKELY(!tsl__target_is_later(t)) ? t : tsl__state_derive(space, r, range, byte);
 }
 
-/* The same; the range is looked for. */
+/* The same, for a byte whose range is not known. */
 static inline tsl__target tsl__state_step(tsl__space *space, const tsl__state_rec *r,
                                           uint8_t byte) {
   uint32_t lo = 0, hi = r->ranges;
@@ -280,7 +284,7 @@ static inline tsl__target tsl__state_step(tsl__space *space, const tsl__state_re
   return tsl__state_range(space, r, lo, byte);
 }
 
-/* The bytes by which a state is known to go on: those whose targets wait are not among them. */
+/* The bytes with a target that is not dead. Bytes with a LATER target are left out. */
 static inline tsl__bytes tsl__state_goes_on(const tsl__state_rec *r) {
   tsl__bytes by = {{0}};
   for (unsigned i = 0, b = 0; i < r->ranges; b = tsl__state_upper(r)[i++] + 1u)
@@ -309,10 +313,10 @@ static inline tsl__state tsl__target_resolve(const tsl__space *s, tsl__target t,
   return state;
 }
 
-/* Of two frames with the same below them, does the first take all that the other takes? It may
- * differ in the register of its loop alone, or in how much may be read before the loop goes on.
- * Once the minimum is reached, fewer iterations behind leave more to come; without a maximum, more
- * behind leave fewer that must come. */
+/* Two frames have the same frames below them. Does the first accept all that the second accepts?
+ * They may differ only in the register of the loop, or in how many characters may come before the
+ * loop goes on. Once the minimum is reached, the frame with fewer iterations may read more. Without
+ * a maximum, the frame with more iterations must read less. */
 static inline bool tsl__loop_takes(const tsl__space *s, tsl__state a, uint32_t a_count,
                                    tsl__state b, uint32_t b_count) {
   const tsl__state_rec *r = tsl__state_at(s, a), *o = tsl__state_at(s, b);
@@ -325,9 +329,8 @@ static inline bool tsl__loop_takes(const tsl__space *s, tsl__state a, uint32_t a
                                        : a_count <= b_count && a_count >= r->loop_min;
 }
 
-/* May tsl__loop_takes hold between a frame of that state and count, and another one? Below a
- * minimum with a maximum above it each count leads elsewhere: there are as many frames as
- * counts. */
+/* May tsl__loop_takes hold for a frame of that state and count? Not below the minimum of a loop
+ * with a maximum: there each count accepts other texts. */
 static inline bool tsl__loop_meets(const tsl__state_rec *r, uint32_t count) {
   return (r->flags & TSL__STATE_LOOP) &&
          (r->run || r->loop_max == TSL__COUNT_INF || count >= r->loop_min);

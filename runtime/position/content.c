@@ -1,8 +1,8 @@
 /* content.c - which bytes at a position are content. The essay is in content.h.
  *
  * Steps     tsl__stack_content looks where each byte leads (find_ways), and counts the bytes that
- *           lead to one position (find_alike). It adds the bytes beside them (add_beside), and asks
- *           whether the text under way is a name (is_name).
+ *           lead to one position (find_alike). It adds the bytes beside them (add_beside), and
+ *           finds out whether the text under way is a name (is_name).
  * Example   In a string of JSON 240 bytes lead back to the string. `"` leads behind it and `\` into
  *           an escape. So 240 bytes are alike, `\` is added, and `"` is not.
  * Tested by tests/position/test_content.c

@@ -1,14 +1,15 @@
 /* content.h - which bytes at a position are content: what a text says, not how it is built.
  *
- * Problem   A repetition penalty punishes what comes again. Under a grammar the brackets, quotes,
- *           commas and names of members must come again, so a penalty on them only bends the text.
- *           A sampler that penalises must know which bytes the grammar leaves to the writer.
+ * Problem   A repetition penalty lowers the logits of tokens that come again. Under a grammar the
+ *           brackets, quotes, commas and names of members must come again, so a penalty on them
+ *           only bends the text. A sampler that penalises must know which bytes the grammar leaves
+ *           to the writer.
  * Idea      Ask the automaton, so that every front end is served: a byte is content where the
- *           grammar does not care which byte it is. That is, where at least TSL__ALIKE bytes lead
- *           to the same position, these bytes are content. All else is structure: brackets, quotes,
+ *           grammar does not care which byte it is. If at least TSL__ALIKE bytes lead to the same
+ *           position, these bytes are content. All other bytes are structure: brackets, quotes,
  *           keywords, and words of a list, because each of their bytes leads elsewhere.
- * Digits    In a number with bounds some digits lead elsewhere. Where TSL__ALIKE digits may come,
- *           all that may come are content.
+ * Digits    In a number with bounds some digits lead elsewhere. If at least TSL__ALIKE digits are
+ *           allowed, all allowed digits are content.
  * Letters   If some letters are content, all letters and digits are. So are the bytes of characters
  *           past ASCII, and a backslash, which begins an escape of the same string.
  * Names     The name of a member may be free as well, as in a map. A quoted text is a name where
@@ -19,9 +20,9 @@
  *           string all letters are content, and `"` is structure. After `{"` the name of a map is
  *           structure: after `{"a` may come `"`, and after that only `:`.
  * Register  Repetitions are ignored: only the plain position is looked at (distinct.h). So an item
- *           that must be new is judged as any other, and the answer is the same for all texts.
- * Cost      Some 20 ns for each byte that may come, and of a quoted text the same for each byte of
- *           the way to its quote. Whoever asks often keeps the answer.
+ *           that must be new is treated as any other, and the answer is the same for all texts.
+ * Cost      Some 20 ns for each byte that may come, and for each byte of the way to the closing
+ *           quote of a quoted text. A caller that needs the answer often keeps it.
  * Limits    A way of more than TSL__CONTENT_WAY bytes to the closing quote is not followed. The
  *           text is a value then. A loaded artifact does not know the shortest way: there a name is
  *           known where its quote may come next.
@@ -34,7 +35,7 @@
 
 #include "runtime/position/stacks.h"
 
-#define TSL__ALIKE 8u        /* bytes that lead to one position: the grammar cares for none */
+#define TSL__ALIKE 8u        /* so many bytes that lead to one position are content */
 #define TSL__CONTENT_WAY 64u /* bytes that are followed to the closing quote */
 
 /* The position without its distinct record: what the functions here read. Without the lock. */

@@ -1,16 +1,17 @@
 /* distinct.c - runs: a text followed byte by byte, and what must differ in it. See distinct.h.
  *
  * Each byte goes through three stations (tsl__run_byte):
- *   1. tsl__run_look_ahead steps the denies, and so knows whether an item or a name that ends at
- *      this byte is a repetition;
- *   2. tsl__step_byte steps the frames, which look at that where a guarded state is on their way;
+ *   1. tsl__run_look_ahead steps the denies, and so finds out whether an item or a name that ends
+ *   at this byte is a repetition;
+ *   2. tsl__step_byte steps the frames. A frame that comes back to a guarded state uses this
+ *   answer;
  *   3. tsl__run_note follows JSON's structure: strings, commas and brackets open and close
  *      containers, end items and names, and begin new ones.
  *
- * Example   After [1, the byte , ends the item: `1` joins the used items of the array, and a deny
- *           of all spellings of 1 begins. The byte 1 leaves the deny at its end. So the byte ]
- *           finds a repetition, and the guarded state rejects it; the byte 2 kills the deny
- *           instead.
+ * Example   In `[1,` the comma ends an item: `1` joins the used items of the array, and a deny of
+ *           all spellings of 1 begins. If the byte `1` follows, the deny is at its end. Then `]`
+ *           would complete a repetition, and the guarded state rejects it. If the byte `2` follows,
+ *           the deny dies.
  * Cost      A step of the frames for each byte, and one for each deny that is alive.
  * Tested by tests/position/test_distinct.c, tests/position/test_distinct_names.c
  *

@@ -2,12 +2,12 @@
  * under uniqueItems, and the names of an object.
  *
  * Problem   A grammar of stacks cannot compare. May `[1, 1.0` end here? May `{"a":1,"a"` go on? The
- *           answer depends on what was written any number of bytes ago. It may have had another
- *           spelling, and an object another order of members.
+ *           answer depends on what was written any number of bytes ago. The earlier value may have
+ *           another spelling, and an object another order of members.
  * Idea      The grammar says where to look. A state is `guarded` if a call returns to it with
- *           something that must be new: a value, or the name of an additional member. JSON itself
- *           says what was spelled: its structure does not depend on the alternatives of the schema
- *           that are alive. So a position has two parts. One is the plain position of stacks.h,
+ *           something that must be new: a value, or the name of an additional member. What was
+ *           spelled can be read from the JSON text itself, whichever alternatives of the schema are
+ *           still possible. So a position has two parts. One is the plain position of stacks.h,
  *           which knows nothing of repetitions. The other is a distinct record, a function of the
  *           text alone.
  * Record    open    the open containers, innermost first, from the outermost one that matters. Each
@@ -31,9 +31,9 @@
  *           if it were repeated. Any number of items may follow there, so what was begun can be
  *           repeated, and there are no dead ends.
  * Dead ends A position can be completed if its denies are dead and no seen name begins
- *           with the name under way. Then what is begun is new, and the compiler has made sure that
- *           there are enough values and names. Otherwise a search looks for one way on
- *           (distinct_search.c).
+ *           with the name under way. Then the item or name under way is new, and the compiler has
+ *           made sure that there are enough values and names. Otherwise a search looks for one text
+ *           to the end (distinct_search.c).
  * Masks     The mask is the plain one minus the tokens that lead nowhere (distinct_mask.c,
  *           distinct_items.c, distinct_names.c). The plain mask has what new items allow and what
  *           repeated items allow.
@@ -66,27 +66,27 @@
 
 #define TSL__TEXT_PART 32u
 
-/* The last bytes of a text, after those before: TSL__TEXT_PART of them in each part but the
- * last. */
+/* A part of a text, and the number of the parts before it. Each part but the last has
+ * TSL__TEXT_PART bytes. */
 typedef struct tsl__text {
   const uint8_t *at;
   uint32_t before, n;
-  uint32_t total; /* bytes, with those before */
+  uint32_t total; /* bytes, with those of the parts before */
 } tsl__text;
 
 /* A group of values that were used, and the larger groups. */
 typedef struct tsl__used {
   uint32_t next, count;
   const tsl__spelled *texts;
-  tsl__state state; /* begins the spellings, in the space of those (tsl__deny_enter) */
+  tsl__state state; /* begins their spellings, in the space for spellings (tsl__deny_enter) */
 } tsl__used;
 
 /* An open container. */
 typedef struct tsl__open {
   uint32_t below, depth; /* depth: open containers, this one included */
-  /* of an array: number of its values (used), of an object: of its names (seen); 0: nothing */
+  /* the number of the used values of an array, or of the seen names of an object; 0: none */
   uint32_t used;
-  /* of an array's current item, as an offset into the text; NONE: not watched */
+  /* where an array's current item begins, as an offset into the text; NONE: it is not watched */
   uint32_t start;
   /* 0: an object; or TSL__ARRAY, and what was forgotten of it (tsl__distinct_byte_forget) */
   uint8_t array;
@@ -95,7 +95,8 @@ typedef struct tsl__open {
   uint8_t expects;   /* an object with names, after a comma: the next string is a name */
 } tsl__open;
 #define TSL__OPEN_NONE UINT32_MAX
-/* its current item, that was watched; one that has ended since, and is used without being known */
+/* FORGOT: the current item, which was watched. LOST: an item that has ended, so a used value is not
+ * known */
 enum { TSL__ARRAY = 1, TSL__ARRAY_FORGOT = 2, TSL__ARRAY_LOST = 4 };
 
 typedef struct tsl__deny {
@@ -105,8 +106,8 @@ typedef struct tsl__deny {
 
 typedef struct tsl__distinct {
   uint32_t open;
-  /* the name under way without its opening quote: number of a text + 1; 0: none, or one that does
-   * not matter; IMPLIED */
+  /* the name under way without its opening quote: number of a text + 1; TSL__NAME_IMPLIED; 0: none
+   * that matters */
   uint32_t name;
   uint8_t in_string, escaped;
   uint32_t n;
@@ -120,13 +121,12 @@ static inline const tsl__distinct *tsl__distinct_at(const tsl__space *space, uin
   return tsl__space_at_of(space, distinct, i, sizeof(tsl__distinct));
 }
 
-/* the name is known from the frame that spells the names of the schema */
+/* the frame that spells the names of the schema knows the name under way */
 #define TSL__NAME_IMPLIED UINT32_MAX
 
 /* ---- positions with a record; all need the lock, and fail as those of stacks.h do ------------ */
 
-/* After some bytes from a plain position: must something be recorded that the frames do
- * not know? */
+/* After some bytes from a plain position: has an item or name begun that must be recorded? */
 bool tsl__distinct_begins(const tsl__space *space, const tsl__stepping *s);
 /* `accepted` may be NULL. */
 tsl__stack tsl__distinct_bytes(tsl__space *space, tsl__stack from, const uint8_t *bytes, size_t n,
@@ -134,53 +134,55 @@ tsl__stack tsl__distinct_bytes(tsl__space *space, tsl__stack from, const uint8_t
 /* The position after a token that is spelled, guarded if `from` is a plain one; to 0 if it is
  * rejected. *keep: the move is worth remembering. */
 tsl__lead tsl__distinct_token(tsl__space *space, tsl__stack from, tsl_token token, bool *keep);
-/* The same where a plain position's frames, *s, have come to where something must be remembered. */
+/* The same where the frames of a plain position, *s, have read the token, and something must be
+ * recorded. */
 tsl__lead tsl__distinct_begun(tsl__space *space, tsl__stack from, tsl_token token, tsl__stepping *s,
                               bool *keep);
-/* What is left of the plain position's mask. */
+/* The mask of the plain position, without the tokens that lead nowhere. */
 tsl__mask tsl__distinct_mask(tsl__space *space, tsl__stack at, tsl__mask plain);
 bool tsl__distinct_next(tsl__space *space, tsl__stack at, tsl__bytes *out);
 /* The position `plain` with the distinct record of `at`. */
 tsl__stack tsl__distinct_of(tsl__space *space, tsl__stack plain, tsl__stack at);
 
-/* A position from which a text can go on in the same ways, and which many share. A name under way
- * that is nobody's beginning is forgotten. What comes after may then repeat it. */
+/* The position without a name under way that can no longer become a seen name. Texts go on in the
+ * same ways from there, and many positions share that one. But a later name may then repeat the
+ * forgotten one. */
 tsl__stack tsl__distinct_blank(tsl__space *space, tsl__stack at);
 
-/* The position after a byte, 0 if it is rejected. What is spelled of items under way is forgotten,
- * where it is known that none of them becomes one that was used before. The position that knows of
- * it is not made. What comes after may then repeat them. *forgot: there was something. */
+/* The position after a byte, 0 if it is rejected. Items under way are forgotten if none of them can
+ * become a used one. No position that knows them is made. But a later item may then repeat a
+ * forgotten one. *forgot: an item was forgotten. */
 tsl__stack tsl__distinct_byte_forget(tsl__space *space, tsl__stack from, uint8_t byte,
                                      bool *forgot);
 /* Does the byte end an item of an array, or begin a container in which others may begin? */
 bool tsl__distinct_passes(const tsl__space *space, tsl__stack at, uint8_t byte);
 
-/* Where it is known which values must not be spelled: all spellings of these; 0 on failure. */
+/* A deny of these values: a position before all their spellings; 0 on failure. */
 tsl__stack tsl__distinct_deny(tsl__space *space, const tsl__spelled *texts, uint32_t n);
-/* The bytes that may come next there; false on failure (sticky). */
+/* The bytes that may come next in a deny; false on failure (sticky). */
 bool tsl__distinct_deny_next(tsl__space *space, tsl__stack deny, tsl__bytes *out);
-/* After the item under way of the array at that depth, as far as it is spelled, and no further than
- * its end. 0: it differs from all of them. */
+/* The deny after it has read the item under way of the array at that depth, up to the item's end.
+ * 0: the item differs from all values of the deny. */
 tsl__stack tsl__distinct_deny_item(tsl__space *space, tsl__stack deny, tsl__stack at,
                                    uint32_t depth);
-/* And after more of its bytes, and what may come behind it: is one of them spelled there, or may be
- * yet? */
+/* After more bytes, of the item and perhaps behind it: was a value of the deny spelled, or may it
+ * still be? */
 bool tsl__distinct_denies(tsl__space *space, tsl__stack deny, const uint8_t *bytes, size_t n);
 
-/* Arrays open at more than `depth` containers whose items are watched. */
+/* The number of open arrays, deeper than `depth`, whose items are watched. */
 uint32_t tsl__distinct_watched_within(const tsl__space *space, const tsl__distinct *m,
                                       uint32_t depth);
 
 /* Free what was kept for reuse. */
 void tsl__distinct_free(tsl__space *space);
-size_t tsl__distinct_kept(const tsl__space *space); /* bytes of that */
+size_t tsl__distinct_kept(const tsl__space *space); /* bytes that are kept for reuse */
 
-/* Without the lock: where a token leads that means nothing to the distinct record; false: not
- * known. */
+/* Where a token leads that does not change the distinct record; false: not known. Without the
+ * lock. */
 bool tsl__distinct_find(const tsl__space *space, tsl__stack from, tsl_token token, tsl__stack *to);
 
-/* May the mask of a position be less than that of its frames? Mostly it is plain to see that it is
- * not. */
+/* May the mask of a position lack tokens that its frames allow? False where it is certain that it
+ * does not. */
 static inline bool tsl__distinct_narrows(const tsl__space *space, const tsl__stack_rec *r) {
   if (!space->positions.watches || r->has_distinct || space->positions.watches & TSL__NEW_ITEM)
     return space->positions.watches;

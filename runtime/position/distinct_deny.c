@@ -6,8 +6,8 @@
  *           (hook->life.spellings). A deny is a position in that grammar, and moves along with
  *           the item byte by byte. It dies when the item differs from every used value. It is at an
  *           end exactly where the item is equal to one of them.
- * Space     What texts spell must not fill the expressions of the grammar, which all texts share
- *           for ever. So the spellings have a space and expressions of their own
+ * Space     The spellings of one text must not fill the expressions of the grammar, which all texts
+ *           share for ever. So the spellings have a space and expressions of their own
  *           (hook->life.speller). These belong to the space of the text, and are freed with that
  *           space when texts have filled it (runtime/matcher/generation.h). Their memory counts for
  *           that space.

@@ -1,13 +1,13 @@
-/* distinct_intern.c - the records of distinct.h, each once: open containers, texts, groups of used
- * items, positions.
+/* distinct_intern.c - the records of distinct.h, each kept once: open containers, texts, groups of
+ * used items, positions.
  *
- * Problem   Equal situations must be equal numbers. Then a position, its mask and its moves are
- *           found again by the next text that comes to the same situation.
+ * Problem   Equal records must have equal numbers. Then the next text that comes to the same
+ *           position finds its mask and its moves.
  * Idea      Each kind of record has a pool and an index over the hash of its content. A record that
  *           is there already is returned instead of a second one.
  * Texts     are cut into parts of TSL__TEXT_PART bytes, counted from the beginning of the text. So
  *           a text of n bytes costs n / 32 records, and texts with a common beginning share its
- *           parts. A text is the same number whether it arrived in one piece or byte by byte.
+ *           parts. A text has the same number whether it arrived in one piece or byte by byte.
  * Groups    of used items have 1, 2, 4 ... items, the larger ones behind the smaller ones, as the
  *           digits of a binary number. n items cost O(n log n) copies of texts in all, and a deny
  *           looks at O(log n) groups.

@@ -1,14 +1,15 @@
-/* distinct_items.c - the tokens that end an item which would be a repetition, or lead to nothing
- * but one. See distinct_tokens.h.
+/* distinct_items.c - the tokens that complete a repeated item, or after which every text repeats an
+ * item. See distinct_tokens.h.
  *
  * Problem   Each token of the plain mask could be tried: its bytes are read, and a search looks for
  *           a way on. The plain mask may have 100,000 tokens.
- * Idea      Only two kinds of tokens can fail. A deny accepts the first kind as well: the mask of
- *           the deny has these tokens. Where they are few, they are spelled to the deny instead.
- *           The second kind passes from one item into the next. Such a token holds a comma, and
- *           within a string a quote before it; the vocabulary has lists of them (boundary.h).
- * Fewer     Of these candidates most need no trial of their own:
- *           - Commas of objects alone: the token repeats no item, and leads somewhere.
+ * Idea      Only two kinds of tokens can fail. The first kind is accepted by a deny as well: such
+ *           tokens are in the mask of the deny. Where the plain mask has few tokens, each is read
+ *           by the deny instead. The second kind passes from one item into the next. Such a token
+ *           holds a comma, and within a string a quote before it; the vocabulary has lists of them
+ *           (boundary.h).
+ * Fewer     Most of these candidates need no trial of their own:
+ *           - A token whose commas are those of objects alone repeats no item, and leads somewhere.
  *           - One token is tried for each outline (`",` with any text before it). If any number of
  *             values may come after it (distinct_unbounded.c), they may come after the others. If
  *             it begins a string of any text, this also holds after some of that text.
@@ -25,7 +26,7 @@
  *           tried, unless the item is the empty string, which has one spelling.
  * Example   After ["a","b the deny of "a" is dead. The token `",` is tried: any number of strings
  *           may come next. So `x",` and `yz",` are not tried. The token `","a",` is: it is removed.
- * Cost      One trial where one outline decides, a search for each candidate at worst.
+ * Cost      One trial where one outline decides; at worst a search for each candidate.
  * Tested by tests/position/test_distinct.c, tests/position/test_distinct_tokens.c
  *
  * SPDX-License-Identifier: Apache-2.0

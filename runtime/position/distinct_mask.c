@@ -1,5 +1,5 @@
-/* distinct_mask.c - the mask of a position with a distinct record: the plain one less the tokens
- * that lead nowhere. Which these may be: distinct_items.c, distinct_names.c.
+/* distinct_mask.c - the mask of a position with a distinct record: the plain mask without the
+ * tokens that lead nowhere. These tokens are found in distinct_items.c and distinct_names.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

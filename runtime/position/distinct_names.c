@@ -1,19 +1,19 @@
-/* distinct_names.c - the tokens that spell a name which the object has already, or begin one that
- * can become no other. See distinct_tokens.h.
+/* distinct_names.c - the tokens that complete a name which the object has already, or begin a name
+ * that can only become one of these. See distinct_tokens.h.
  *
  * Problem   An object may have seen thousands of names, and a vocabulary has thousands of tokens
  *           that begin or end a name, in many spellings.
- * Idea      In the middle of a name the vocabulary's trie and the sorted seen names are descended
- *           together. A node of the trie is entered only while some seen name goes on that way.
- *           Where a seen name is closed by a quote, the whole subtree is removed from the mask.
- *           A token that ends in between can fail only where the schema constrains names. Then the
- *           frame that spells the name follows the descent (`speller`).
+ * Idea      In the middle of a name the search descends the vocabulary's trie and the sorted seen
+ *           names together. It enters a node of the trie only if some seen name goes on with the
+ *           same bytes. Where a seen name is closed by a quote, the whole subtree is removed from
+ *           the mask. A token that ends in between can fail only where the schema constrains names.
+ *           Then the frame that spells the name follows the descent (`speller`).
  * Escapes   A speller reads an escape once its character is known, unless the beginning of the
  *           escape may matter before.
  * Before    a name the descent begins at the few nodes of the trie after white space and a quote.
- *           Tokens with a comma and a whole string behind it are tried; most vocabularies have
- *           none. Where names are constrained, so are tokens with a comma and the beginning of a
- *           name, unless no seen name begins so (boundary.h).
+ *           Tokens with a comma and a whole string behind it are tried one by one; most
+ *           vocabularies have none. Where names are constrained, tokens with a comma and the
+ *           beginning of a name are tried, too, if a seen name has that beginning (boundary.h).
  * Example   Seen: "ab", "b". After {"ab":1,"b":2,"a the tokens `b"` and `b":` are removed, since
  *           they close "ab". The token `b` stays: `abc` is new.
  * Cost      The nodes of the trie that are a beginning of a seen name, and those below a closed

@@ -11,28 +11,28 @@
 typedef struct tsl__run {
   tsl__stepping step;
   uint32_t open, text;
-  bool in_string, escaped, in_name; /* in_name: a name is under way that matters */
-  /* requested before loading: what a comma ends is not kept, nor is what comes after it compared;
-   * `fresh` says where */
+  bool in_string, escaped, in_name; /* in_name: a name that matters is under way */
+  /* set before loading: an item that a comma ends is not kept, and the item after it is not
+   * compared; `fresh` says where */
   bool drops_items;
   /* depth of the array whose item began after such a comma; 0: there was none */
   uint32_t fresh;
   TSL__VEC(tsl__deny) denies;
-  TSL__VEC(uint8_t) bytes; /* read since `text`, as far as anything is watched */
+  TSL__VEC(uint8_t) bytes; /* read since `text`, if anything is watched */
   uint32_t name_text;      /* the name under way: this and `name_bytes` */
   TSL__VEC(uint8_t) name_bytes;
-  tsl__spelling spelling; /* of that, when it was requested */
+  tsl__spelling spelling; /* of that name, made when requested */
   TSL__VEC(uint8_t) raw;  /* a text put together */
-  tsl__stepping deny;     /* for stepping them */
-  struct tsl__run *next;  /* of those that are free */
+  tsl__stepping deny;     /* for stepping the denies */
+  struct tsl__run *next;  /* in the list of free runs */
 } tsl__run;
 
 /* ---- records (distinct_intern.c); all return 0 on failure, which is sticky ---------------------
  * */
 
 uint32_t tsl__open_intern(tsl__space *space, const tsl__open *o);
-/* The text that has `n` more bytes than `text`. It is cut into parts where its own length says, so
- * that it is one text in whatever pieces it arrived. */
+/* The text that has `n` more bytes than `text`. Its own length decides where it is cut into parts,
+ * so that it is the same text in whatever pieces it arrived. */
 uint32_t tsl__text_intern(tsl__space *space, uint32_t text, const uint8_t *at, uint32_t n);
 /* The denies are copied. */
 uint32_t tsl__distinct_intern(tsl__space *space, const tsl__distinct *d);
@@ -47,8 +47,8 @@ uint32_t tsl__open_chain(const tsl__space *space, uint32_t open, uint32_t chain[
 
 /* ---- denies (distinct_deny.c) ---------------------------------------------------------------- */
 
-/* The space in which values are spelled, made if need be; NULL on failure (sticky). What is done in
- * it ends with tsl__deny_leave, which counts its steps and takes its failure over. */
+/* The space for spellings, made if need be; NULL on failure (sticky). Each use of it ends with
+ * tsl__deny_leave, which adds its steps to those of `space`, and its failure. */
 tsl__space *tsl__deny_enter(tsl__space *space);
 void tsl__deny_leave(tsl__space *space);
 /* The deny before the first byte of an item: all spellings of what is in the groups `used`. 0 on
@@ -58,47 +58,47 @@ tsl__stack tsl__deny_begin(tsl__space *space, uint32_t used);
 tsl__stack tsl__deny_byte(tsl__space *space, tsl__stepping *s, tsl__stack at, uint8_t byte);
 /* Is the item spelled so far equal to something in the groups? */
 bool tsl__deny_ends(const tsl__space *space, tsl__stack at);
-/* Does it take these bytes? */
+/* Does the deny accept these bytes? */
 bool tsl__deny_takes(tsl__space *space, tsl__stepping *s, tsl__stack at, const uint8_t *bytes,
                      size_t n);
 
 /* ---- runs (distinct.c) ----------------------------------------------------------------------- */
 
-/* A run is loaded any number of times, and given back for the next; NULL on failure. NULL may be
- * given back. */
+/* Get a run, which may be loaded any number of times, and give it back; NULL on failure. NULL may
+ * be given back. */
 tsl__run *tsl__run_take(tsl__space *space);
 void tsl__run_give(tsl__space *space, tsl__run *r);
 bool tsl__run_load(tsl__space *space, tsl__run *r, tsl__stack at);
-/* Everything but the frames. */
+/* Load everything but the frames. */
 bool tsl__run_load_distinct(tsl__space *space, tsl__run *r, const tsl__with_distinct *p);
 /* One byte; false: it is rejected. */
 bool tsl__run_byte(tsl__space *space, tsl__run *r, uint8_t byte);
-/* Its parts: which repetitions end before the byte, and after it: before it is read. And once it
- * has been read by the frames, if they were needed. */
+/* The parts of tsl__run_byte. look_ahead, before the frames read the byte: which repetitions end
+ * before it, and after it? note: what it does to the structure. */
 void tsl__run_look_ahead(tsl__space *space, tsl__run *r, uint8_t byte);
 bool tsl__run_note(tsl__space *space, tsl__run *r, uint8_t byte);
 /* A token's bytes from a position; false if it is rejected (or on failure). */
 bool tsl__run_token(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token token);
 /* The position that the run has come to; 0 on failure. */
 tsl__stack tsl__run_position(tsl__space *space, tsl__run *r);
-/* That of these frames with what the run remembers. */
+/* The position with the frames of `plain` and the record of the run. */
 tsl__stack tsl__run_position_of(tsl__space *space, tsl__run *r, tsl__stack plain);
-/* The position of a plain one with a distinct record; 0 on failure. The same if there is one
- * already; else 0. */
+/* The position that is `plain` with a distinct record; 0 on failure. tsl__distinct_position_known
+ * finds it only if it is there already; else 0. */
 tsl__stack tsl__distinct_position(tsl__space *space, tsl__stack plain, uint32_t distinct,
                                   uint32_t text);
 tsl__stack tsl__distinct_position_known(const tsl__space *space, tsl__stack plain,
                                         uint32_t distinct, uint32_t text);
-/* What is spelled of a name that is known from the frames; NULL: none is. */
+/* What is spelled of a name that the frames know; NULL: they know none. */
 const struct tsl__fixed *tsl__name_implied(const tsl__space *space, tsl__stack plain);
-/* A distinct record that positions share whose text, and whose arrays' items so far, differ, but
- * nothing else of what is remembered. 0 on failure. */
+/* The record without its text and without the used items of its arrays. Records that differ in
+ * these alone share it. 0 on failure. */
 uint32_t tsl__distinct_shape(tsl__space *space, uint32_t distinct);
 /* The text since an item began, into r->raw. */
 bool tsl__run_item(tsl__space *space, tsl__run *r, uint32_t start);
-/* Bytes of the text that is captured. */
+/* The length of the run's text in bytes. */
 uint32_t tsl__run_total(const tsl__space *space, const tsl__run *r);
-/* Names that the object of the name under way has; 0: none, or no name is under way. */
+/* The number of the set of names that the object has, while a name is under way; 0: none. */
 uint32_t tsl__run_seen(const tsl__space *space, const tsl__run *r);
 /* The name under way, decoded as far as it goes; NULL on failure. */
 const tsl__spelling *tsl__run_spelling(tsl__space *space, tsl__run *r);
@@ -107,18 +107,18 @@ static inline bool tsl__run_name_empty(const tsl__run *r) {
 }
 /* Is the cell's frame one that spells a name that must be new? */
 bool tsl__cell_names(const tsl__space *space, const tsl__cell *c);
-/* A lower bound of the texts that a frame in this state can spell; ENDLESS: any number.
- * (distinct_unbounded.c, as are those down to tsl__run_watched) */
+/* A lower bound of how many texts a frame in this state can spell; ENDLESS: any number. This
+ * function, and those down to tsl__run_watched, are in distinct_unbounded.c. */
 #define TSL__ENDLESS UINT32_MAX
 uint32_t tsl__state_texts(tsl__space *space, tsl__state state, uint32_t count);
 /* Does some frame spell a new name for which there are more texts than `seen_names`? */
 bool tsl__run_names_on(tsl__space *space, const tsl__run *r, uint32_t seen_names);
 /* Is a string under way that can become any number of texts? Then its item can be new. */
 bool tsl__run_strings_on(tsl__space *space, const tsl__run *r);
-/* Can what is under way still become a repetition in such a way that a search must find out whether
- * there is a way on? */
+/* May the item or name under way still become a repetition, so that only a search can find out
+ * whether a text can end? */
 bool tsl__run_watched(tsl__space *space, tsl__run *r);
-/* Bytes that the frames of a position may read, added to *out; others they do not.
+/* Add to *out the bytes that the frames of a position may read. They read no others.
  * (distinct_search.c) */
 void tsl__may_read(tsl__space *space, tsl__stack at, tsl__bytes *out);
 /* Can the innermost item under way that must be new always become any number of values?

@@ -1,16 +1,16 @@
-/* distinct_search.c - can a text end from here, where what is under way may still become a
+/* distinct_search.c - can a text end from here, if the item or name under way may still become a
  * repetition?
  *
- * Problem   A frame may allow nothing but what was used already: of the items true and false, after
- *           [true, false, there is no third. Such a position must not be reached.
+ * Problem   A frame may allow only values that were used already. If items are true or false, there
+ *           is no third item after `[true, false,`. Such a position must not be reached.
  * Idea      Search over bytes, depth first, from the position. The places of the search are pairs
  *           of a plain position and a distinct record. The search succeeds at the first place where
- *           nothing under way is watched any more (distinct.h). Bytes that no deny takes are tried
- *           first; often the first of them succeeds.
+ *           nothing under way is watched any more (distinct.h). Bytes that no deny accepts are
+ *           tried first; often the first of them succeeds.
  * Ends      The values that must not be repeated are finitely many, but their spellings are not:
- *           1.000, 1e00. Of endless spellings the search tries only those with few zeros in a row,
- *           and of an escape only the shortest forms. What it found is kept for every place on the
- *           way (tsl__key_alive).
+ *           1.000, 1e00. The search tries only numbers with few zeros in a row, and only the
+ *           shortest forms of an escape. Its answer is kept for every place on the way
+ *           (tsl__key_alive).
  * Example   Items "a" and "ab" are allowed, "a" is used. At `["a","a` the deny is alive. The byte b
  *           kills it: a way on is found after one byte. If "ab" is used too, each byte leads to a
  *           repetition, the queue runs empty, and the position is dead.

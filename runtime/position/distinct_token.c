@@ -7,7 +7,7 @@
  *   in a name     the plain position moves, and the name grows by the token's bytes
  *   beside        the plain position moves, and the bytes are read for their structure (`follow`).
  *                 No item that must be new begins in the token, and nothing is repeated
- *   stepped       frames and record go byte by byte (tsl__run_token); then, if something is still
+ *   stepped       frames and record go byte by byte (tsl__run_token). If an item or a name is still
  *                 watched, a search decides whether a text can end (tsl__run_alive)
  *
  * Example   After {"a":1,"b": the token `true` is unstructured. The token `2,"` is followed beside:

@@ -9,16 +9,16 @@
 #include "runtime/position/boundary.h"
 #include "runtime/position/distinct_run.h"
 
-/* A mask of which many tokens are looked up. */
+/* A mask in which many tokens may be looked up. */
 typedef struct tsl__probed_mask {
   tsl__mask mask;
-  uint32_t *bits;  /* written out; NULL: it was not worth it yet */
-  uint32_t probes; /* tokens, before it was */
+  uint32_t *bits;  /* the mask written out; NULL: not yet */
+  uint32_t probes; /* look-ups so far, before it is written out */
 } tsl__probed_mask;
 
-#define TSL__PROBED_MANY 32u /* tokens from which that is worth it */
+#define TSL__PROBED_MANY 32u /* look-ups after which the mask is written out */
 
-/* Write it out, if it is not; false: out of memory. Who has it frees `bits`. */
+/* Write the mask out, if it is not yet; false: out of memory. The owner of *m frees `bits`. */
 bool tsl__probed_write(tsl__space *space, tsl__probed_mask *m);
 
 /* Is the token in it? */
@@ -40,7 +40,7 @@ bool tsl__may_be_raw(const uint8_t *open, uint32_t count);
  * go on in any way. */
 bool tsl__takes_any(const tsl__space *space, tsl__state state);
 
-/* Add to `gone` what may be in the plain mask of the position and leads nowhere. Failures are
+/* Add to `gone` the tokens of the plain mask that lead nowhere from the position. Failures are
  * sticky. */
 void tsl__narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__probed_mask *plain,
                        tsl__tokens *gone);

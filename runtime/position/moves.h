@@ -1,7 +1,7 @@
 /* moves.h - what was found out about a position, kept in one table.
  *
- * Problem   "Where does token 917 lead from position 12?" is a question of every sequence that
- *           comes to position 12. So are a few other questions: how many bytes to the end, can a
+ * Problem   "Where does token 917 lead from position 12?" Every sequence that comes to position 12
+ *           asks this. There are a few other questions: how many bytes are left to the end, can a
  *           text end from here? Each needs a table from (position, question) to 32 bits.
  * Idea      One table for all questions. Its key is a position and a tsl__move_key: 32 bits whose
  *           upper bits say which question it is. Each kind of key has its own constructor below.
@@ -80,8 +80,8 @@ static inline tsl__move_key tsl__key_alive(uint32_t distinct) {
 static inline tsl__move_key tsl__key_endless(uint32_t containers) {
   return (tsl__move_key){0x60000000u | containers};
 }
-/* Is it true, for every distinct record of this shape, that no token is denied which enters another
- * item? Only "yes" is kept. (distinct_items.c) */
+/* Is it true, for every distinct record of this shape, that every token may come which enters
+ * another item? Only "yes" is kept. (distinct_items.c) */
 static inline tsl__move_key tsl__key_unbounded(uint32_t shape) {
   return (tsl__move_key){0x20000000u | shape};
 }
@@ -90,7 +90,7 @@ static inline tsl__move_key tsl__key_unbounded(uint32_t shape) {
 static inline tsl__move_key tsl__key_leads(tsl_token token) {
   return (tsl__move_key){0x08000000u | token};
 }
-/* How many texts can the frame spell at least? Of a state, which takes the place of the position.
+/* How many texts can a frame spell at least? Here a state takes the place of the position.
  * (distinct_unbounded.c) */
 static inline tsl__move_key tsl__key_texts(void) { return (tsl__move_key){0x10000000u}; }
 

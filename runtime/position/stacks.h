@@ -10,14 +10,14 @@
  *           everything that it accepts. In ([a-z]{2,20} ?)+ any letter may begin a word, and the
  *           word that began last leaves most to come.
  * Numbers   Sets are interned: a position is a number, and equal positions are equal numbers. A
- *           fork copies the number, and rollback returns to it. What was found out about a position
- *           (its mask, where a token leads) is kept with it, for everybody who uses the grammar.
+ *           fork copies the number, and rollback returns to it. The mask of a position, and where
+ *           its tokens lead, are kept with it for all users of the grammar.
  * Example   s ::= "a" s "b" | "a" s "c" | "". After "aa" there are four stacks: b b, b c, c b and
  *           c c. As sets they are two: {b, c} on top of {b, c}.
  * Memory    All of this is a cache over the matchers' positions. When it is full, newer tables take
  *           its place (runtime/matcher/generation.h).
- * Cost      A step of one byte is 5 to 45 ns. The first token that a position sees is read from its
- *           record afterwards; another token that was seen before is one probe.
+ * Cost      A step of one byte is 5 to 45 ns. The first token that was looked up at a position is
+ *           read from its record; any other known token costs one probe.
  * Reference M. Tomita, Efficient Parsing for Natural Language (1985): the graph-structured stack.
  * Tested by tests/engine/test_oracle.c, tests/engine/test_costs.c
  *
@@ -42,25 +42,25 @@ static inline const tsl__with_distinct *tsl__with_distinct_at(const tsl__space *
 tsl__stack tsl__stack_begin(tsl__space *space, tsl__state state);
 /* The position after a byte; 0 if it is rejected. */
 tsl__stack tsl__stack_byte(tsl__space *space, tsl__stack from, uint8_t byte);
-/* The position after `n` bytes, 0 if they are rejected; *accepted is how many of them were not. */
+/* The position after `n` bytes, 0 if they are rejected; *accepted: how many were accepted. */
 tsl__stack tsl__stack_bytes(tsl__space *space, tsl__stack from, const uint8_t *bytes, size_t n,
                             size_t *accepted);
-/* The position after a whole token; 0 if it is rejected. Remembered. And the same for who looked up
- * tsl__stack_find_token already. */
+/* The position after a whole token; 0 if it is rejected. The answer is kept. tsl__stack_token_anew
+ * is for callers whose tsl__stack_find_token found nothing. */
 tsl__stack tsl__stack_token(tsl__space *space, tsl__stack from, tsl_token token);
 tsl__stack tsl__stack_token_anew(tsl__space *space, tsl__stack from, tsl_token token);
-/* The mask of a position, end-of-generation tokens included. Remembered. */
+/* The mask of a position, end-of-generation tokens included. The answer is kept. */
 tsl__mask tsl__stack_mask(tsl__space *space, tsl__stack at);
 /* The bytes that may come next. */
 bool tsl__stack_next(tsl__space *space, tsl__stack at, tsl__bytes *out);
-/* Which tokens may be named there: none (TSL_NO_TOKEN), one alone, which is returned,
- * or several. Of a position whose next bytes were requested. */
+/* Which tokens may be named at a position: none (TSL_NO_TOKEN), one, which is returned, or
+ * TSL__SEVERAL_TOKENS. Call tsl__stack_next before. */
 #define TSL__SEVERAL_TOKENS (TSL_NO_TOKEN - 1)
 tsl_token tsl__stack_named(tsl__space *space, tsl__stack at);
 /* The fewest bytes to a complete text, saturating at UINT32_MAX. */
 uint32_t tsl__stack_shortest(tsl__space *space, tsl__stack at);
 
-/* Without the lock: what is remembered. */
+/* The same as tsl__stack_token, if the answer is known. Without the lock. */
 bool tsl__stack_find_token(const tsl__space *space, tsl__stack from, tsl_token token,
                            tsl__stack *to);
 /* The bytes that leave the only frame of a position as it is, which `stays`. Without the lock. */
@@ -70,38 +70,40 @@ static inline const tsl__bytes *tsl__stack_self(const tsl__space *space, const t
 
 /* ---- stepping -------------------------------------------------------------------------------- */
 
-#define TSL__PIECE 4096u           /* bytes of a text: the step budget is for a piece of so many */
+#define TSL__PIECE 4096u           /* bytes of a text that share one step budget */
 #define TSL__STEP_DEPTH_MAX 20000u /* frames closed and opened before one byte is read */
-/* Frames that calls go down through, one inside another: what they take of a stack is within the 1
- * MiB that docs/limits.md names. A build for hosts with less sets less. */
+/* Frames one inside another that a recursive function goes through. They need at most the 1 MiB of
+ * the thread's stack that docs/limits.md names. A build for hosts with smaller stacks sets a
+ * smaller number. */
 #ifndef TSL__NESTED_MAX
 #define TSL__NESTED_MAX 4000u
 #endif
 
 typedef TSL__VEC(tsl__cell) tsl__cells;
 
-/* Numbers of cells + 1, by what they are (tails.c). */
+/* A hash table of cells: their numbers + 1 (tails.c). */
 typedef struct tsl__slots {
   TSL__VEC(uint32_t) at;
-  size_t filled; /* so many of the cells are in it; 0: it is to be emptied first */
+  size_t filled; /* how many of the cells are in the table; 0: empty the table first */
 } tsl__slots;
 
 /* Where the frames of the next position are gathered, and the frames entered on the way, to see
  * cycles. Inside a token positions stay lists of frames; only the last one is interned. */
 typedef struct tsl__stepping {
   tsl__cells landed, from;
-  tsl__cells waiting; /* landed on equal frames: to become one tail (tails.c) */
+  tsl__cells waiting; /* frames that landed on equal ones: their tails become one (tails.c) */
   tsl__slots landed_slots, entered_slots;
   tsl__cells entered;
   uint32_t depth;  /* frames entered before this byte */
-  uint32_t nested; /* those that calls are inside of */
-  bool more;       /* it is known which byte comes after this one */
-  uint8_t next;    /* that one */
-  bool watch;      /* guarded states are looked at */
-  /* TSL__NEW_...: what ends before (after) this byte is a repetition. SAME_ITEM: it is known to be
-   * none */
+  uint32_t nested; /* frames one inside another, at the moment */
+  bool more;       /* the byte after this one is known */
+  uint8_t next;    /* the byte after this one */
+  bool watch;      /* guarded states have an effect */
+  /* TSL__NEW_...: an item or name that ends before (after) this byte is a repetition.
+   * TSL__SAME_ITEM: it is known to be none */
   uint8_t repeats_before, repeats_after;
-  /* TSL__NEW_...: what began that a guarded state waits for, and what came back to one */
+  /* TSL__NEW_...: begun: for what, of that which began, a guarded state waits. returned: what came
+   * back to a guarded state */
   uint8_t begun, returned;
 } tsl__stepping;
 
@@ -110,7 +112,7 @@ static inline void tsl__step_clear(tsl__stepping *s) {
   s->landed.n = s->waiting.n = s->landed_slots.filled = 0;
 }
 
-/* A frame comes back to `state`: where it goes on; 0: nowhere. */
+/* A frame comes back to `state`. The state in which it goes on; 0: it is rejected. */
 static inline tsl__state tsl__step_admit(const tsl__space *space, tsl__stepping *s,
                                          tsl__state state, uint8_t repeats) {
   if (TSL__LIKELY(!s->watch)) return state;
@@ -121,10 +123,11 @@ static inline tsl__state tsl__step_admit(const tsl__space *space, tsl__stepping 
   return guard ? r->otherwise : state;
 }
 
-/* One with no frames, and its end. A few are kept with their lists for the next. */
+/* Begin a step without frames, and end it. The lists of a few ended steps are kept for reuse. */
 tsl__stepping tsl__step_new(tsl__space *space);
 void tsl__step_free(tsl__space *space, tsl__stepping *s);
-bool tsl__spare_steps_new(tsl__space *space); /* where they are kept; false when out of memory */
+bool tsl__spare_steps_new(
+    tsl__space *space); /* room for the kept lists; false when out of memory */
 void tsl__spare_steps_free(tsl__space *space);
 size_t tsl__spare_steps_memory(const tsl__space *space);
 /* bytes of its lists */
@@ -135,19 +138,18 @@ static inline size_t tsl__step_memory(const tsl__stepping *s) {
 }
 /* The frames of a position as the list to step from. */
 bool tsl__step_load(tsl__space *space, tsl__stepping *s, tsl__stack at);
-/* Several bytes on; false if one is rejected, *accepted of them were not. */
+/* Read several bytes; false if one is rejected. *accepted: how many were accepted. */
 bool tsl__step_bytes(tsl__space *space, tsl__stepping *s, const uint8_t *bytes, size_t n,
                      size_t *accepted);
-/* One byte on; false if it is rejected. */
+/* Read one byte; false if it is rejected. */
 bool tsl__step_byte(tsl__space *space, tsl__stepping *s, uint8_t byte);
-/* Add a frame; one that is over gives way to what follows it, one that is a fork to its
- * branches. */
+/* Land a frame. A frame that is over gives way to the frames below it, a fork to its branches. */
 void tsl__step_land(tsl__space *space, tsl__stepping *s, tsl__state state, uint32_t count,
                     tsl__stack tail);
 /* The set of landed frames. */
 tsl__stack tsl__step_collect(tsl__space *space, tsl__stepping *s);
-/* Where a token leads from a position, if that was found before, or is plain to see. Without the
- * lock. */
+/* Where a token leads from a position, if this was found before, or if the position `stays`.
+ * Without the lock. */
 bool tsl__move_known(const tsl__space *space, tsl__stack from, tsl_token token, tsl__lead *lead);
 
 #endif

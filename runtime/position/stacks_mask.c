@@ -1,16 +1,17 @@
 /* stacks_mask.c - what may come after a position: its mask, the bytes that may be next, and the
  * fewest bytes to a complete text. See stacks.h.
  *
- * Masks     The top frame is walked over the whole vocabulary. The walk says which tokens stay
- *           within the frame, and gives a leftover. That is what remains to spell of tokens that
- *           ran past the end of the frame. The frame below is walked over that leftover, and so on
- *           down (gather_chain). The mask is the union of all these walks.
+ * Masks     The top frame is walked over the whole vocabulary. The walk gives the tokens that stay
+ *           within the frame. Of the tokens that run past its end it gives a leftover: what remains
+ *           to be spelled. The frame below is walked over that leftover, and so on down
+ *           (gather_chain). The mask is the union of all these walks.
  * Bytes     tsl__stack_next visits the frames that may be next to read, and joins the bytes that
  *           they can read.
- * Fewest    The shortest completion of a stack is the sum over its frames; of a set, the least of
- *           its stacks. Each set keeps its answer in the table of moves (tsl__key_fewest).
- * Example   After {"a":1 the top frame is the number. Its walk allows `2` and `.5`, and leaves `}`
- *           and `,"` to the frame of the object, which allows them.
+ * Fewest    The shortest completion of a stack is the sum over its frames; that of a set is the
+ *           least over its stacks. Each set keeps its answer in the table of moves
+ *           (tsl__key_fewest).
+ * Example   After `{"a":1` the top frame is the number. Its walk allows `2` and `.5`, and leaves
+ *           `}` and `,"` over. The frame of the object below allows them.
  * Cost      A mask that is known: one load. Otherwise a walk for each frame that a token can reach;
  *           walks are kept by state and leftover (runtime/walk/walk.h).
  * Limits    A stack that is deeper than TSL__NESTED_MAX is summed in parts, from below.

@@ -1,8 +1,8 @@
 /* stacks_step.h - the inside of stepping: how the frames of a position read a byte.
  *
  * Problem   A byte may end a frame and begin another. In {"a":1} the `}` ends the frame of the
- *           number, and the frame of the object below it reads the byte. Which frames have a say is
- *           known only when the byte is there.
+ *           number, and the frame of the object below it reads the byte. Which frame reads the byte
+ *           is known only when the byte is there.
  * Idea      stacks_step.c does this in two parts.
  *             step  goes down and up from each frame on top. The frame itself reads the byte. If
  *                   the frame is nullable, the frames below it read the byte as well. For each rule
@@ -18,10 +18,10 @@
  *           frame: ([0-9]*, "]"). The byte "]" is not read by the top frame, which is nullable: the
  *           frame below reads it, and is over.
  * Shortcuts that need no position for what lies between two bytes:
- *             alone  one frame alone, whose states only read, goes along them (step_alone)
+ *             alone  a position of one frame, whose states only read, follows them (step_alone)
  *             fixed  frames that spell fixed texts read a run of characters at once (step_fixed)
- *             leap   a called frame in which a byte leads to one place alone: noted for the next
- *                    time
+ *             leap   a called frame in which a byte leads to one state: the state is noted for the
+ *                    next time
  *             over   a called frame that reads nothing and ends is not pushed (step_over)
  *             past   a called frame that reads one byte and is over then, such as white space
  * Limits    TSL__STEP_DEPTH_MAX frames opened and closed before one byte is read,
@@ -38,7 +38,7 @@
 
 /* ---- sets of cells (stacks.c) ---------------------------------------------------------------- */
 
-/* The number of a set of one cell that has none yet; 0 on failure (sticky). `r`: the record of the
+/* Add a set of one cell, which has no number yet; 0 on failure (sticky). `r`: the record of the
  * cell's state. */
 tsl__stack tsl__cell_add(tsl__space *space, const tsl__cell *c, const tsl__state_rec *r,
                          uint64_t hash);
@@ -48,9 +48,9 @@ tsl__stack tsl__cells_intern(tsl__space *space, const tsl__cell *cells, size_t n
 
 /* ---- unions of tails (tails.c) --------------------------------------------------------------- */
 
-/* The number in s->landed of the frame that is equal to `cell`. Equal is one of its state and
- * count, and at the bottom or not as `cell` is. s->landed.n: there is none, or it failed
- * (sticky). */
+/* The number in s->landed of the frame that is equal to `cell`. Equal frames have the same state
+ * and count, and both or neither have the bottom below them. s->landed.n: there is none, or a
+ * failure (sticky). */
 size_t tsl__landed_find(tsl__space *space, tsl__stepping *s, const tsl__cell *cell);
 /* Has this frame been entered already before this byte? Notes it otherwise; false on failure
  * (sticky). */
@@ -90,17 +90,17 @@ typedef struct tsl__leap {
 #define TSL__LEAPS 16u /* a power of two */
 
 struct tsl__spare_steps {
-  uint32_t n; /* of `at` that are there */
+  uint32_t n; /* how many of `at` are in use */
   tsl__stepping at[TSL__SPARE_STEPS];
-  tsl__stepping text; /* of tsl__step_text, which only one caller uses at a time */
-  /* leaps of frames that call others: few are called again and again, by colons and commas */
+  tsl__stepping text; /* for tsl__step_text, which one caller uses at a time */
+  /* leaps of frames that are called; mostly the same few are, by colons and commas */
   tsl__leap leaps[TSL__LEAPS];
 };
 
 /* ---- frames that something else than a byte moves -------------------------------------------- */
 
-/* Something done with each frame that may be next to read. These are those on top, those below a
- * frame that may end, and those that are called. */
+/* A function for each frame that may read next: frames on top, frames below one that may end, and
+ * called frames. */
 typedef struct tsl__visit {
   /* `r`: the record of its state, expanded */
   void (*frame)(tsl__space *space, tsl__stepping *s, const tsl__state_rec *r, uint32_t count,
@@ -108,13 +108,13 @@ typedef struct tsl__visit {
   void *ctx;
   const char *endless; /* the message where frames open and close without end */
 } tsl__visit;
-/* Visit the frames of a position. `s` has no frames yet; what `frame` lands is in it. Failures are
- * sticky. */
+/* Visit the frames of a position. `s` has no frames yet; it gets those that `frame` lands. Failures
+ * are sticky. */
 void tsl__step_visit(tsl__space *space, tsl__stepping *s, tsl__stack at, const tsl__visit *v);
 /* A step loaded with the frames of a plain position, to read bytes with; NULL on failure. */
 tsl__stepping *tsl__step_text(tsl__space *space, const tsl__stack_rec *at);
-/* What lies below a frame that spells names: those RESUME cells that let one of its names through;
- * 0 if none does. */
+/* The cells below a frame that spells names, as far as they let one of its names through (RESUME);
+ * 0: none does. */
 tsl__stack tsl__names_below(tsl__space *space, const struct tsl__keyed *names, tsl__stack tail);
 
 #endif

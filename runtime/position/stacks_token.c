@@ -5,12 +5,12 @@
  *   1. the position's record holds the first token that was looked up here, and where it leads;
  *   2. the position `stays`, and the token has only bytes that leave its frame as it is;
  *   3. the table of moves (moves.h).
- * Otherwise tsl__stack_token_anew reads the bytes, and writes down where they lead: in the record
- * (1) if that is free, else in the table (3).
+ * Otherwise tsl__stack_token_anew reads the bytes, and notes where they lead: in the record (1) if
+ * its place is free, else in the table (3).
  *
- * A token may also be named, where a grammar names it (<[7]>, <eot>). Then no byte of
- * it is read: each frame with an edge for the token goes along this edge. A token that is spelled
- * and named leads to the union of both.
+ * A token may also be named, where a grammar names it (<[7]>, <eot>). Then no byte of it is read:
+ * each frame with an edge for the token follows this edge. A token that can be spelled and named
+ * leads to the union of both positions.
  *
  * Cost      A known token: a load from the record, or one probe. A new one: 5 to 45 ns a byte.
  * Tested by tests/engine/test_oracle.c, tests/matcher/test_matcher.c

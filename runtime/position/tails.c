@@ -8,10 +8,12 @@
  *           read, one union is made of all tails of a cell. All cells below are sorted, and those
  *           of one state get their union in the same way.
  * Loops     A frame with a register may take over another that differs in the register alone.
- *           Unions of those are made two by two, as every landing compares them (stacks_step.c).
- * Found     Equal frames are looked for among few by comparing, among many by a table of slots.
- * Example   Landed are (a, 1), (b, 2), (a, 3), (a, 4): the cells a and b, and two that wait. At the
- *           end a has the tail {1, 3, 4}.
+ *           Unions of such frames are made two by two, because every landing compares them
+ *           (stacks_step.c).
+ * Found     An equal frame is found by comparing where frames are few, and by a table of slots
+ *           where they are many.
+ * Example   The frames (a, 1), (b, 2), (a, 3), (a, 4) land: a state and a tail each. a and b get a
+ *           cell, and two frames wait. At the end the cell a has the tail {1, 3, 4}.
  * Cost      n log n for n frames, at each depth where they differ. Few tails are merged two by
  *           two, as unions of two are remembered in the table of moves. Otherwise the union of two
  *           tails that share tails would be made again along every path to them.
