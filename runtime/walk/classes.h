@@ -1,11 +1,11 @@
 /* classes.h - tokens made of certain letters only, as bitsets.
  *
  * A class is a set of bytes: some ASCII characters, and some bytes of multi-byte UTF-8. Of the
- * latter it has all, none, or those of a class of non-ASCII characters (nonascii.h). Its mask holds
- * every token below a trie node that is a text of such letters, or the beginning of one. The last
+ * multi-byte characters it has all, none, or those of a class (nonascii.h). Its mask holds every
+ * token below a trie node that is a text of such letters, or the beginning of one. The last
  * character may be cut off. With a limit, the mask holds only tokens of at most that many
- * characters. Above SHORT_MAX the few longer ones are a list to subtract; below it there is a
- * bitset per limit.
+ * characters. There is a bitset for each limit up to TSL__SHORT_MAX. For larger limits the few
+ * longer tokens are a list to subtract.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,32 +15,34 @@
 #include "runtime/masks/mask.h"
 
 #define TSL__SHORT_MAX 16u
-/* groups of ASCII characters that mostly are letters of a class all of them, or none */
+/* groups of ASCII characters: a class mostly has all characters of a group, or none */
 #define TSL__ALIKE 9u
 
 /* What tokens are made of: by number of characters (bytes that are not UTF-8 continuation bytes),
  * and by character. */
 typedef struct tsl__lengths {
-  /* bitset numbers' words: tokens of at most k + 1 characters */
+  /* words of bitsets: tokens of at most k + 1 characters */
   const uint32_t *at_most[TSL__SHORT_MAX];
   const tsl_token *longer; /* of more than SHORT_MAX characters, longest first */
   const uint16_t *longer_length;
-  /* bytes that the k-th by spelling shares with the one before */
+  /* of the k-th longer token by spelling: bytes that it shares with the one before */
   const uint16_t *longer_shared;
-  const uint32_t *longer_spelled; /* by spelling: which one it is */
+  const uint32_t *longer_spelled; /* their places in `longer`, in the order of their spelling */
   uint32_t longer_count;
-  /* bitset's words: tokens that are UTF-8, but that the last character may be cut off */
+  /* words of a bitset: tokens in UTF-8; the last character may be cut off */
   const uint32_t *text;
   /* tokens that hold this ASCII character, or a byte from 0x80 on */
   const uint32_t *having[128], *past_ascii;
   const uint32_t *having_alike[TSL__ALIKE]; /* tokens that hold one of a group */
   const struct tsl__endings *endings;       /* how the nodes' paths end (nonascii.h) */
-  /* Tokens that are one character past ASCII or the beginning of one, and nodes with children that
-   * are one. They are sorted by their first byte from 0xC2 on: those of k from [k] to [k + 1]. */
+  /* ones: tokens that are one character past ASCII, or the beginning of one. wholes: nodes of one
+   * such character that have children. Both are sorted by their first byte, from 0xC2 on; those
+   * with the k-th such byte stand from [k] to [k + 1]. */
   const tsl_token *ones;
   const uint32_t *wholes;
   uint32_t ones_of[TSL__LEADS + 1], wholes_of[TSL__LEADS + 1];
-  /* by node: this ASCII character (128: a byte from 0x80 on) is its own or occurs below it */
+  /* by node: is this ASCII character (128: any byte from 0x80 on) the node's own byte, or one below
+   * it? */
   const uint64_t *holding[129];
 } tsl__lengths;
 
@@ -55,8 +57,8 @@ typedef struct tsl__class {
   tsl__mask mask;
 } tsl__class;
 
-/* The mask of a class below a node; 0 on failure (sticky) or if it is empty. The limit is one of
- * whole tokens: their characters above the node count too. */
+/* The mask of a class below a node; 0 on failure (sticky) or if it is empty. The limit counts all
+ * characters of a token, those above the node too. */
 tsl__mask tsl__class_mask(tsl__space *space, const tsl__bytes *letters, uint32_t nonascii,
                           uint32_t node, uint32_t limit);
 /* The lengths of the vocabulary, from the layer that has them; NULL on failure (sticky). */

@@ -1,20 +1,21 @@
 /* delta.c - finder: the walk of a state, from that of a similar state (reference.h).
  *
- * Problem   A pattern, or a list of excluded names, may forbid something within a text. The states
- *           on the way each live on nearly any byte. The walk of each enters most of the trie, and
- *           differs from that of the state before in a few tokens.
+ * Problem   A pattern, or a list of excluded names, may forbid something within a text. Each state
+ *           on the way lives on nearly any byte. Its walk enters most of the trie, and differs in a
+ *           few tokens from the walk of the state before.
  * Idea      If a byte leads from two states to the same place, both have the same walk below that
- *           byte. So compare where each byte leads from both, from the root of the trie on. Where
- *           it differs, go on below that node with the two places. What is left are few trees:
- *           their tokens are removed from the known walk, and the search walks them from the new
- *           state.
+ *           byte. So compare where each byte leads from both states, beginning at the root of the
+ *           trie. Where the targets differ, compare the two targets below that node, and so on. A
+ *           few subtrees remain. Their tokens are removed from the known walk, and the search walks
+ *           them from the new state.
  * Known     The last eight states of a grammar whose walk over the whole vocabulary took long are
  *           candidates; the nearest one is compared.
- * Example   Names without `hipchat`: after `hip` and after nothing, only `c` leads to different
- *           places; below it, only `h` does. So the walk after `hip` is the walk after nothing, but
- *           for the tree of `ch`. Its tokens are removed, and those that live after `hip` added.
- * Cost      A comparison of two transitions for each node where the two differ. Candidates that
- *           differ over too much of the vocabulary are given up at the root.
+ * Example   Names without `hipchat`: only `c` leads to different states after `hip` and after
+ *           nothing; below `c` only `h` does. So the walk after `hip` is the walk after nothing,
+ *           but for the tree of `ch`. Its tokens are removed, and those that live after `hip`
+ *           added.
+ * Cost      One comparison of all transitions for each node where the two states differ. Candidates
+ *           that differ over too much of the vocabulary are given up at the root.
  * Tested by tests/walk/test_delta.c, tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -1,15 +1,14 @@
 /* fixed.h - fixed texts spelled as the rest of a JSON string: names of members, values of an enum.
  *
  * Problem   A set of texts has a state for each of their characters, and four more for the
- *           beginnings of \u escapes. A walk looks at most of them, a generation uses few.
- * Idea      Such a state says which texts it may still become. They are a range of a sorted table,
- *           all of which agree in the bytes read so far. Trie and table are walked side by side,
- *           without states. A token is read along the table. A state is made only where the token
- *           ends.
+ *           beginnings of \u escapes. A walk would read most of them, but a text uses few.
+ * Idea      Such a state names the texts that are still possible: a range of a sorted table, whose
+ *           texts agree in the bytes read so far. Trie and table are walked side by side, without
+ *           states. A token is read along the table. A state is made only where the token ends.
  * Example   {"name", "none"} after `n`: the trie's nodes a, am, ame and o, on, one are reached.
  *           `e"` ends the first text at the node below ame.
- * Others    Any text but these works the same way (names of further members): there the table says
- *           what is excluded.
+ * Others    "Any text but these" (names of further members) works the same way: there the table has
+ *           the excluded texts.
  * Escapes   Those of ASCII characters are followed here. Where a character past ASCII might be
  *           spelled as an escape, the states take over.
  * Tested by tests/engine/test_oracle.c, tests/expr/test_expr.c, tests/engine/test_shipped.c
@@ -22,7 +21,7 @@
 #include "runtime/automaton/leftover.h"
 #include "runtime/automaton/state.h"
 
-/* What a state between two characters of such texts may become, or may not. */
+/* The texts that are still possible in a state between two characters, or that are excluded. */
 typedef struct tsl__fixed {
   const tsl__string *texts; /* sorted, without doubles; UTF-8 */
   /* texts [lo, hi), which agree in the first `depth` bytes; these have been read */
@@ -68,17 +67,17 @@ static inline bool tsl__is_others(const tsl__state_rec *r) {
 /* Walk from such a state, at a node. Adds to *out. false on failure (sticky). Needs the lock. */
 bool tsl__fixed_over(tsl__space *space, const tsl__state_rec *from, uint32_t node,
                      tsl__fixed_walk *out);
-/* The same for where texts end: nothing is added to `reached`, and only what has a quote below it
- * is looked at. Texts that are excluded have no states: of theirs a rest has state 0. */
+/* The same for the ends of texts: nothing is added to `reached`, and only nodes with a quote below
+ * are visited. Excluded texts have no states: a rest of theirs has state 0. */
 bool tsl__fixed_ends(tsl__space *space, const tsl__state_rec *from, uint32_t node,
                      tsl__fixed_walk *out);
-/* Is it plain that no text ends within a token of a leftover? *scratch is used. */
+/* Is it certain that no text ends within a token of a leftover? *scratch is overwritten. */
 bool tsl__fixed_goes_on(tsl__space *space, const tsl__state_rec *from, tsl__leftover over,
                         tsl__fixed_walk *scratch);
 void tsl__fixed_walk_free(tsl__space *space, tsl__fixed_walk *w);
 size_t tsl__fixed_walk_memory(const tsl__fixed_walk *w); /* bytes of its lists */
 
-/* What a state may become. */
+/* The texts that are still possible: [lo, hi), `depth` bytes of which were read. */
 typedef struct tsl__fixed_range {
   uint32_t lo, hi, depth;
 } tsl__fixed_range;
@@ -87,16 +86,16 @@ typedef struct tsl__fixed_run {
   const uint8_t *at;
   size_t n;
   bool ends; /* the closing quote comes after them */
-  /* the last ones in which they were looked for: frames of an object's names, and of all others,
-   * have the same; NULL: in none yet */
+  /* the texts in which the run was looked for last; NULL: in none yet. An object's frames of names,
+   * and of all other names, have the same texts */
   const tsl__string *texts;
-  tsl__fixed_range from, to; /* whence, and where they led */
+  tsl__fixed_range from, to; /* where that look-up began and ended */
 } tsl__fixed_run;
 
 /* Is it a raw ASCII character of a string? And how many of n bytes are? */
 static inline bool tsl__fixed_is_raw(uint8_t byte) { return byte < 0x80 && tsl__stands_raw(byte); }
 size_t tsl__fixed_raw(const uint8_t *bytes, size_t n);
-/* Where a state that has a `fixed` comes by them; false: nowhere. If they end the text, it is the
+/* Where a state with `fixed` gets by the run; false: nowhere. If the run ends a text, it is the
  * first of the range. */
 bool tsl__fixed_find(const tsl__state_rec *from, tsl__fixed_run *run, tsl__fixed_range *out);
 /* The state there; 0 on failure (sticky). Needs the lock. */

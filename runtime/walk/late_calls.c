@@ -2,17 +2,16 @@
  *
  * Problem   The state of `[a-z]+ "=" value` calls `value` at each node of the trie that ends with
  *           `=` after letters. Llama-3.1's vocabulary has hundreds. A walk at each of them opens
- *           all frames within `value` once more: a tower of twelve operators has twelve.
+ *           all frames within `value` once more. A tower of twelve operators has twelve frames.
  * Idea      The search notes the call and the node, and goes on. When the search is over, each
- *           call is walked once, over the leftover of all its nodes. A walk over a union of nodes
- *           gives the union of the masks, and leaves the union of what each leaves. So the result
- *           is the same.
+ *           call is walked once, over the leftover of all its nodes. A walk over all the nodes
+ *           together gives the union of the masks and of the leftovers. So the result is the same.
  * Key       Two calls are the same if they call the same frame, come back to the same state, and
  *           the caller's register is the same. A level may do a small walk within its own
- *           (tsl__walk_within). Calls of the small walk are done before that walk is over;
- *           `late_from` is where they begin in the list.
- * At once   Two kinds of calls are not postponed. A call at the root has one node alone. A call of
- *           names goes on in another way after each name, which depends on the state that calls.
+ *           (tsl__walk_within). The calls of the small walk are made before that walk ends; they
+ *           begin in the list at `late_from`.
+ * At once   Two kinds of calls are not postponed. A call at the root has one node only. A call of
+ *           names goes on differently after each name.
  * Example   A declaration of a C-like grammar, `type name = value;`: the first mask takes 151 ms
  *           and 31 MB with a walk at each node. It takes 28 ms and 13 MB with postponed calls.
  * Cost      A note is two stores and a look at the last few calls.

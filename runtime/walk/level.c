@@ -5,14 +5,14 @@
  * Idea      A level has all lists that one walk needs. Levels are kept, by depth, and used again.
  *           Tokens are gathered as lists (mask.h) or, where the trie is read along a table, as bits
  *           (`marks`); tsl__level_mask puts the two together.
- * Leftover  Where it is known what follows the frame, a node is left over only if something of that
- *           begins below it. What follows is looked up only once there are many nodes (LEFT_MANY).
- *           Then the nodes that are there already are checked, too.
- * Met       In a large set a loop comes to the same node from each node above. Bits by node and
- *           state say where the search was, so each node is searched once.
+ * Leftover  A node is left over only if what follows the frame may begin below it. What follows is
+ *           looked up only once there are many nodes (LEFT_MANY). Then the nodes that were added
+ *           before are checked, too.
+ * Met       In a large leftover a loop reaches the same node from each node above. A bit for each
+ *           node and state says where the search was, so each node is searched once.
  * Example   Walking `"` of a member's name: level 0 is the object's walk. It calls the frame of the
- *           name, which gathers into level 1. What that leaves over is interned, and level 1 is
- *           free again. Then the frame of the value is walked in it.
+ *           name, which gathers into level 1. The leftover of that frame is interned, and level 1
+ *           is free again. Then level 1 serves the frame of the value.
  * Cost      To open a level is some twenty stores. A note takes one bit a node and state.
  * Tested by tests/engine/test_oracle.c, tests/engine/test_faults.c
  *

@@ -3,19 +3,19 @@
  *
  * Problem   Three of five tokens are ASCII letters, with a space before them or without. Most
  *           states that read the table let all of them through, and the full table is larger than
- *           the processor's near caches. A JSON string that lives on any letters is in another
- *           state after each letter. So the search would look for its closing quote from each of
- *           them.
+ *           the processor's near caches. A JSON string that lives on any letters may be in another
+ *           state after each letter. So the search would look for the closing quote from each of
+ *           these states.
  * Words     Words of up to 32 ASCII letters are one bitset, and words with a space before them are
- *           another. Where a state lets all of them through, the bitsets answer for them. The
- *           reader takes a table without the nodes that have only words below.
- * Letters   Most of what is left holds letters past ASCII. Most patterns treat these alike, except
- *           for spaces and marks among them. So words of ASCII letters, and of characters whose
- *           first byte no space has, are two further bitsets. They have a table of their own of
- *           some thousand nodes.
- * Quotes    Only the nodes that have a quote or a backslash below, and all nodes from there on, in
- *           the order of their spelling. The former have no tokens in this table: they are letters,
- *           and the mask of a class of letters has them.
+ *           another. Where a state lets all words through, the bitsets answer for them. Then a
+ *           table is read which lacks the nodes that have only words below.
+ * Letters   Most nodes of that table hold letters past ASCII. Most patterns treat these alike,
+ *           except for spaces and marks. So two further bitsets hold words of ASCII letters and of
+ *           characters whose first byte no space has. Without their nodes a table of some thousand
+ *           is left.
+ * Quotes    This table has the nodes with a quote or a backslash below, and all nodes below these
+ *           bytes, in the order of their spelling. The nodes above a quote have no tokens in this
+ *           table: they spell letters, and the mask of the class of letters has their tokens.
  * Example   Tokens `a`, `ab`, `a1`, `b"`, `"}`. Words are `a` and `ab`; the table without words has
  *           `a` (because of `a1` below it), `a1`, `b`, `b"`, `"` and `"}`. The table of quotes has
  *           `b` (no token), `b"`, `"` and `"}`.

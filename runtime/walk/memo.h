@@ -4,18 +4,18 @@
  *           for the same walk of a JSON string. A loop that may repeat 1 to 64 times is at another
  *           count each time.
  * Key       A walk is remembered by state, leftover and *context*. The context says whether
- *           something follows the frame, and how much of the register matters: iterations that are
- *           still needed and still allowed. Both are cut off at the height of the trie, since no
- *           token can begin more iterations than it has bytes. A state without a register uses the
- *           same bits for what follows the frame, if the walk depends on it (follow.h).
+ *           something follows the frame, and how many iterations the register still needs and still
+ *           allows. Both numbers are cut off at the height of the trie, since no token can begin
+ *           more iterations than it has bytes. A state without a register uses the same bits for
+ *           what follows the frame, if the walk depends on it (follow.h).
  * Layers    A layer looks in its own tables and in those of the layer below. A frozen layer makes
  *           no more walks: its memo is one array with open addressing, without locks.
- * Calls     A state that does nothing but call is also found by its calls. An object has such a
+ * Calls     The walk of a state that only calls is also found by its calls. An object has such a
  *           state for each set of members seen so far, and most of these states call the same
  *           frames. The place that a call returns to matters only if the called frame leaves a
  *           leftover.
- * Far       A loop that still needs more iterations than any token of a known walk could begin has
- *           that walk.
+ * Far       A loop that still needs more iterations than any token can begin has the walk that is
+ *           known for fewer needed ones.
  * Example   `[a-z]{3,70}` in a vocabulary of at most 8 bytes: after 3 letters 67 may follow, which
  *           no token reaches. The context is (0 needed, any number allowed); after 4 it is the
  *           same, and the walk is found. After 65 letters 5 may follow, and the walk is a new one.
@@ -33,13 +33,14 @@
  * iterations still needed; 31 TSL__MEMO_SPLIT. */
 #define TSL__ROOM_FREE 0x7FFFu /* iterations allowed: more than any token has */
 #define TSL__MEMO_NEED(n) ((n) << 16)
-/* in place of the iterations, of a state without a register: what follows the frame (follow.h) */
+/* for a state without a register, in place of the iterations: the number of what follows the frame
+ * (follow.h) */
 #define TSL__MEMO_FOLLOW(number) ((number) << 1)
 #define TSL__MEMO_FOLLOWED(context) ((context) >> 1)
 /* a walk that is remembered for its parts, beside one that was not done in parts */
 #define TSL__MEMO_SPLIT (1u << 31)
 
-/* Edges of a state that does nothing but call, up to which its walk is found by its calls. */
+/* A state that only calls, with up to so many edges, has its walk found by its calls. */
 #define TSL__MEMO_CALLS_MAX 16u
 
 static inline uint32_t tsl__memo_room(uint32_t context) { return context >> 1 & 0x7FFF; }
@@ -96,7 +97,7 @@ static inline const tsl__walk *tsl__memo_find_below(const tsl__space *space, tsl
   return w->state ? w : NULL;
 }
 
-/* Does the layer below know both? Then it has mostly walked the one over the other. */
+/* Does the layer below have both, the state and the leftover? Then it mostly has the walk, too. */
 static inline bool tsl__memo_is_below(const tsl__space *space, tsl__state state,
                                       tsl__leftover over) {
   return state < space->states.first && tsl__leftover_set(over) < space->leftovers.first;
@@ -120,10 +121,10 @@ static inline bool tsl__memo_calls_alone(const tsl__space *space, const tsl__sta
          !tsl__shortcut_is_off(space, TSL__SHORTCUT_CALLS);
 }
 
-/* Remember a walk, which is the last one of the layer's pool. False: out of memory (sticky), as
- * with the other two that put. */
+/* Remember a walk, which is the last one of the layer's pool. False: out of memory (sticky); the
+ * same for tsl__memo_put_calls and tsl__memo_put_far. */
 bool tsl__memo_put(tsl__space *space, const tsl__walk *w);
-/* The walk in either layer, or one that was loaded with the grammar: that is remembered. NULL:
+/* The walk in either layer, or one that was loaded with the grammar and is then remembered. NULL:
  * there is none, or on failure (sticky). */
 const tsl__walk *tsl__memo_fetch(tsl__space *space, tsl__state state, uint32_t context,
                                  tsl__leftover over);
@@ -135,11 +136,12 @@ bool tsl__memo_put_calls(tsl__space *space, const tsl__state_rec *r, const tsl__
 const tsl__walk *tsl__memo_find_calls(const tsl__space *space, const tsl__state_rec *r,
                                       uint32_t context, tsl__leftover over);
 
-/* The walk of the same state where it needs more iterations than any token has. If no path of it
- * began as many as are needed here, it is this one, too. NULL: there is none. */
+/* The walk of the same state that needs more iterations than any token has. It holds here as well
+ * if no path of it begins as many iterations as are needed here. NULL: there is none. */
 const tsl__walk *tsl__memo_find_far(const tsl__space *space, tsl__state state, uint32_t context,
                                     tsl__leftover over);
-/* The same the other way round: what was just walked is also the answer for all that need more. */
+/* The other way round: the walk just made holds for more needed iterations, too, if no path began
+ * as many as are needed. Notes it. */
 bool tsl__memo_put_far(tsl__space *space, const tsl__walk *made);
 
 #endif

@@ -1,31 +1,32 @@
-/* narrowed.c - what a frame leaves before one follower, from what it left before a follower with
- * more bytes.
+/* narrowed.c - the leftover of a frame before one follower, made from its leftover before a
+ * follower with more first bytes.
  *
- * Problem   A walk that leaves much is remembered with what follows (follow.h): the bytes before
- *           which the frame is left. An expression of SQL is followed by `)`, by `,`, by an
+ * Problem   A walk with a large leftover is remembered together with its follower (follow.h): the
+ *           bytes with which that may begin. An expression of SQL is followed by `)`, by `,`, by an
  *           operator, by `from`, or by any of these. Each is another set of bytes, and the same
  *           state was walked over the vocabulary for each: 247 such walks of 122 states.
- * Idea      The walks of one state differ in what they leave, not in their masks. What is left
- *           before fewer bytes is part of what is left before more: those nodes of which one of the
- *           fewer bytes comes next. So a walk before more bytes is narrowed: one look at each node
- *           that it left.
- * Wider     The first walk of a state leaves what its own follower needs. The second one is made
- *           before more bytes, so that later followers mostly find in it what they need. Where the
- *           follower begins with signs alone, these are all signs that any follower of the grammar
- *           begins with. Signs are what is no part of a word: the search looks for few of them
- *           (search.h).
- * Words     Where the follower may begin with a letter, the search looks for all that is no letter.
- *           So all of ASCII costs no more, and that leaves some hundred nodes. A token that is
- *           letters to its end is not left over, as it is in the mask already (tsl__letters_leave,
- *           stops_at in linear.c).
+ * Idea      The walks of one state differ in their leftovers, not in their masks. Before fewer
+ *           bytes the leftover is smaller: it has those nodes after which one of the fewer bytes
+ *           comes. So the walk before more bytes is narrowed, by one look at each node of its
+ *           leftover.
+ * Wider     The first walk of a state leaves what its own follower needs. The second walk is made
+ *           for more bytes than its follower needs, so that later followers can mostly be narrowed
+ *           from it. Where the follower begins with signs alone, these are all signs that any
+ *           follower of the grammar begins with. Signs are bytes that are no part of a word: the
+ *           search looks for few of them (search.h).
+ * Words     Where the follower may begin with a letter, the search looks for all bytes that are no
+ *           letter. So all of ASCII costs no more than one such byte, and leaves some hundred
+ *           nodes. A token that is letters to its end is not left over, as it is in the mask
+ *           already (tsl__letters_leave, stops_at in linear.c).
  * Apart     A follower that begins with letters by calling the same frame again (`again`) leaves
  *           less than its bytes say. It is neither widened nor narrowed.
- * Texts     A follower that begins with most bytes is one of names or texts. It is neither
- *           widened nor narrowed: what it needs is nearly all that there is.
+ * Texts     A follower that begins with most bytes is one of names or texts. It is neither widened
+ *           nor narrowed: it needs nearly all nodes.
  * Example   After `select a` the expression is left before `,` and space, later before `)`. The
  *           second walk is made before `)`, `,`, space and the signs of all operators. In
  *           `f(a, b` the third follower, `,` and `)`, takes the nodes of that walk before these.
- * Cost      A look at the last few wider sets, and some 20 ns for each node that was left.
+ * Cost      A comparison with the last few wider sets, and some 20 ns for each node of the
+ *           leftover.
  * Tested by tests/walk/test_shortcuts.c, tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0

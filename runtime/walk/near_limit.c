@@ -1,29 +1,28 @@
 /* near_limit.c - finder: a string near its limit, from the same string without it (reference.h).
  *
  * Problem   A string of a pattern and at most 64 characters is at another count after each letter.
- *           Far from the limit each walk is that of the same string without a limit. Near it,
- *           tokens that are longer than what is left must be looked at, and the walk would be a new
- *           one.
- * Idea      A token shorter than what is left does not see the limit. The others are few, and are
- *           tried one by one: by the state without the limit and by the state with it. Those that
- *           only the former takes are removed from its walk.
- * Fewer     Most long tokens need not be tried by the state with the limit. A token with more
- *           characters than are left dies. One after which the shortest end still fits lives. A
- *           token that a part of the texts (`low`) takes, the state takes, too. Tokens are tried in
- *           the order of their spelling, so the bytes that one shares with the one before are read
- *           once.
- * Open      Where the limit is on the whole text and the pattern is open at its end, the reference
- *           is any string at all (`open`). It says nothing of tokens with a quote or a backslash:
- *           these are removed, and read along a table (linear.h).
+ *           Far from the limit each walk is that of the same string without a limit. Near the
+ *           limit, tokens with more characters than are left need a trial, and the walk would be a
+ *           new one.
+ * Idea      A token that is shorter than the characters left does not see the limit. The other
+ *           tokens are few. Each is tried in the state without the limit and in the state with it.
+ *           If only the former accepts a token, it is removed from the walk.
+ * Fewer     Most long tokens need no trial in the state with the limit. A token with more
+ *           characters than are left dies. A token after which the shortest end still fits lives.
+ *           So does a token that `low`, a part of the texts, accepts. Tokens are tried in the order
+ *           of their spelling, so bytes that two neighbours share are read once.
+ * Open      If the whole text has the limit, and the pattern is open at its end, the reference is
+ *           the walk of any string (`open`). That walk is no answer for tokens with a quote or a
+ *           backslash: these are removed, and read along a table (linear.h).
  * Alone     The reference of a third kind is `alone`. Take a pattern that looks for something among
- *           any characters of a class, where nothing follows the frame. It takes any text of these
- *           characters, as what is missing can still come. So the reference is that class. With a
- *           limit, a long token lives if what is missing after it still fits, which the state
- *           without the limit says (`ends_within`).
+ *           any characters of a class, where nothing follows the frame. It accepts any text of
+ *           these characters, because the missing part can still come. So the reference is that
+ *           class. With a limit, a long token lives if the missing part still fits after it, by the
+ *           state without the limit (`ends_within`).
  * Example   `^[a-z]+( [a-z]+)*$` with at most 12 characters, after `ab`: 10 are left. ` abcdefghij`
  *           has 11 characters and is removed; `cde` is as without the limit.
- * Exact     A token may leave the frame in one of the two and not in the other. Or it leaves in a
- *           way that is not followed here (calls, forks). Then the finder gives up.
+ * Exact     If a token leaves the frame in only one of the two states, the finder gives up. So it
+ *           does if a token leaves the frame by a call or a fork.
  * Cost      Four steps for each token longer than what is left: of Llama-3.1's some 2,000 have more
  *           than 12 characters.
  * Tested by tests/walk/test_near_limit.c, tests/engine/test_oracle.c

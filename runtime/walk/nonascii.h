@@ -1,17 +1,17 @@
 /* nonascii.h - classes of characters past ASCII, as marks on the trie.
  *
  * Problem   A class of letters such as `.` or \S has nearly all characters past ASCII, but not
- *           all: some line separators, some spaces. Bytes do not say which, and so a walk would
+ *           all: some line separators, some spaces. Single bytes do not say which, so a walk would
  *           enter every subtree of a multi-byte character.
  * Idea      Two bits per node, made once per class. EXIT: the last character of the node's path is
  *           not in the class (or, cut off in the middle, cannot become one that is). DIRTY: some
- *           node below is an exit. ASCII has no exits here: sets of bytes are enough. Sometimes
- *           only so many characters of the class may come, and behind them another character past
- *           ASCII. Then a character that a node cuts off may belong to either. There the class is
- *           `whole`, and such a node is an exit, too. Which characters a path may end in does not
- *           depend on the class. So that is known once per vocabulary, in buckets of 64 code
- *           points. To make a class is to look into the buckets of the characters that the class
- *           lacks.
+ *           node below is an exit. ASCII has no exits here, because sets of bytes are enough for
+ *           it. Sometimes only so many characters of the class may come, and behind them another
+ *           character past ASCII. Then a character that a node cuts off may be one of the class, or
+ *           the other. There the class is `whole`, and such a node is an exit, too. The characters
+ *           in which a path may end do not depend on the class. So they are found once per
+ *           vocabulary, in buckets of 64 code points. A new class visits the buckets of the
+ *           characters that it lacks.
  * Cost      Time: tens of microseconds for a class that lacks few characters, up to half a
  *           millisecond for one that has few. Memory: 2 × 34 KB for the 274,520 nodes of Llama-3.1,
  *           and 2.5 MB once per vocabulary. The two common classes are made with the vocabulary's
@@ -30,8 +30,8 @@ typedef struct tsl__nonascii {
   /* sorted ranges of code points from 0x80 on, both ends included: lo, hi, lo, hi … */
   const uint32_t *pairs;
   uint32_t count; /* of ranges */
-  /* a path that ends in the middle of a character is an exit if that may become one that is not in
-   * the class */
+  /* a path that ends in the middle of a character is an exit if the character may become one
+   * outside the class */
   bool whole;
   /* by node; midway: the path ends in the middle of a character */
   const uint64_t *exit, *dirty, *midway;
@@ -46,7 +46,7 @@ typedef struct tsl__ending {
 
 typedef struct tsl__endings {
   tsl__ending *at;  /* by bucket of lo */
-  uint32_t *first;  /* of each bucket; one more: the end */
+  uint32_t *first;  /* where each bucket begins in `at`; and the end */
   uint32_t *always; /* nodes whose paths are no UTF-8 */
   uint32_t always_count;
   uint32_t *parents; /* by node; the root is its own */

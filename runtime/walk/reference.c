@@ -4,11 +4,11 @@
  *
  * Removed tokens are listed in the mask if they are few (tsl__level_but), else their bits are
  * cleared in a copy of it. A leftover node is dropped if it is one of the removed nodes or below
- * one. Those are sorted by their tokens, so one binary search finds it.
+ * one. The removed nodes are sorted by their tokens, so one binary search finds out.
  *
- * The excluded texts of a difference are followed through the trie by themselves, only where a
- * closing quote lies below. Before that no excluded text is spelled in full. Fixed texts go along
- * their table (fixed.h).
+ * The excluded texts of a difference are followed through the trie on their own, and only to nodes
+ * with a closing quote below. Before its quote no excluded text is complete. Fixed texts are read
+ * along their table (fixed.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -2,14 +2,14 @@
  *
  * Problem   In a language of types a name may go on with a letter. After each letter one of twelve
  *           operators may come, white space, a comment, or the end of the frame. Letters are a
- *           class (classes.h), but what may follow is too much to be sifted by (search.h). So the
- *           search enters some 25,000 nodes, each at the price of a state's record.
- * Idea      The table of the trie (linear.h) is read from such a state. Its rows go on through
- *           states that may end or call. The reading lists the nodes where that may be, if one of
- *           the next bytes fits. What the frame does there, the search does afterwards
- *           (tsl__search_stop), as it would have done on the way.
- * Words     Where all texts of letters live, words are marked at once, though the frame may end or
- *           call among them. All their tokens are in the mask already.
+ *           class (classes.h), but too many other bytes may follow for a sieve (search.h). So the
+ *           search enters some 25,000 nodes, and reads a state's record at each.
+ * Idea      The table of the trie (linear.h) is read from such a state. Its rows continue through
+ *           states that may end or call. The reader lists the nodes with such states, if one of the
+ *           next bytes fits. Afterwards the search ends the frame or makes the calls at these nodes
+ *           (tsl__search_stop).
+ * Words     Where all texts of letters live, words are marked at once, although the frame may end
+ *           or call inside them. All tokens of words are in the mask already.
  * Example   After `Partial` in `type T = Partial<T>` the name may go on, or `<`, `[`, `|` or a
  *           comment may come. Over 294 tokens of TypeScript's types a mask takes 1.1 ms on average
  *           by the search, and 0.22 along the table.

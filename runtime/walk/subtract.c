@@ -2,30 +2,29 @@
  *
  * Problem   A string that must not hold some text, or must hold another, goes on with nearly all
  *           texts: only few tokens die. The first walk of such a state would read the whole trie.
- * Idea      What a text of letters does to the state is a small graph (text_graph.h). Followed to
- *           its end it says, for each point, how many bytes away the nearest death is, and which
- *           bytes lie on every way there. So the walk is the mask of the class minus what dies.
- *           Only tokens are looked at that are long enough and have those bytes. What is legal but
- *           no letter (a closing quote, an escape) is searched for among the letters, as in every
- *           walk.
- * Needed    The bytes of one shortest way to death are the candidates: at each of its steps, those
- *           that go the same way (`C` and `c`). What all ways need is a greatest fixed point: a
- *           point needs what each of its ways on needs.
+ * Idea      A small graph says where texts of letters lead (text_graph.h). For each of its points
+ *           it gives the distance in bytes to the nearest death, and the bytes that every way there
+ *           has. The walk is the mask of the class minus the tokens that die. Only tokens that are
+ *           long enough and have those bytes are tried. Legal bytes that are no letters (a closing
+ *           quote, an escape) are searched for among the letters, as in every walk.
+ * Needed    The candidates are the bytes of one shortest way to death. At each of its steps there
+ *           may be several (`C` and `c`). Which candidates all ways need is a greatest fixed point:
+ *           a point needs those that each of its ways needs.
  * Nowhere   A byte that no text may hold (a slash, in names without one) is not searched for. A
- *           bitset has the tokens with that byte. Then ways through that byte do not count.
- * Words     Two words may have no byte in common. Sometimes all ways together need no byte, or too
- *           many tokens have what they need. Then the tokens that die by each way are looked for in
- *           turn.
- * Non-ASCII Most patterns have `.`, which U+2028 dies of, and few tokens have that. Tokens that die
- *           within a character past ASCII are looked for apart: such ways share nothing with
- *           others.
- * Letters   Where a quote is kept apart from the characters beside it, as in JSON strings, letters
- *           are raw characters. Otherwise they are all characters, if the text may end anywhere or
+ *           bitset has the tokens with that byte. Ways through that byte are then left out.
+ * Words     Two words may have no byte in common. Then all ways together need no byte, or too many
+ *           tokens have the bytes that they need. So the tokens that die by each way are searched
+ *           for, one way after the other.
+ * Non-ASCII Most patterns have `.`, which refuses U+2028, and few tokens have that character.
+ * Tokens that die within a character past ASCII are searched for separately: such ways share no
+ * bytes with others.
+ * Letters   Where the state treats a quote unlike its neighbours, as in JSON strings, letters are
+ *           the raw characters. Otherwise they are all characters, if the text may end anywhere or
  *           nothing follows.
  * Exact     Every way to death through the letters is in the graph. A token without one of the
  *           bytes that all ways need, or with fewer bytes than the shortest way, does not die.
- * Example   Names without `hipchat`: each way needs h, i, p, c, a and t, and seven bytes. The few
- *           tokens that have all of them are tried, and none dies.
+ * Example   Names without `hipchat`: each way needs seven bytes, and h, i, p, c, a and t among
+ *           them. The few tokens with all of these are tried, and none dies.
  * Cost      0.1 ms where the states are known, most of it for the graph; reading the whole trie
  *           takes 1.1 ms.
  * Tested by tests/walk/test_subtract.c, tests/engine/test_oracle.c

@@ -1,19 +1,20 @@
 /* walk.c - see walk.h.
  *
- * Problem   A walk that is not remembered has to be made, and for most states something faster than
- *           the search makes it. Which way is the right one is a question of a few fields.
- * Idea      The ways stand in one table, the surest and fastest first. Each has a predicate, which
- *           only looks, and a function, which makes the walk or says that it cannot after all. The
- *           last one is the search (search.h), which can make any walk.
- * Example   A string of at most 40 characters that matches `^a`, after its opening quote. It does
- *           more than call, and is no string of *any* characters. But its hint says "as without the
- *           limit", so near_limit.c makes the walk from that of `^a` alone. The walk of `^a` is not
- *           known either. Its state has no such hint, no similar state was walked yet, and its
- *           letters are no class. So the search makes that walk.
+ * Problem   A walk that is not remembered has to be made, and for most states there is a faster way
+ *           than the search. A few fields of the state say which way.
+ * Idea      The ways stand in one table, the surest and fastest first. Each has a cheap test, and a
+ *           function that makes the walk or returns that it cannot. The last one is the search
+ *           (search.h), which can make any walk.
+ * Example   A string of at most 40 characters that matches `^a`, after its opening quote. The ways
+ *           for states that only call, and for strings of *any* characters, do not apply. But its
+ *           hint names the state without the limit, so near_limit.c makes the walk from that of
+ *           `^a` alone. The walk of `^a` is not known either. Its state has no such hint, no
+ *           similar state was walked yet, and its letters are no class. So the search makes that
+ *           walk.
  * Cycles    A loop around something that may be empty can come back to a walk in progress without
- *           having read a byte. What that would add, the outer walk adds already, so it adds
+ *           having read a byte. The outer walk gathers everything anyway, so the inner one adds
  *           nothing. But walks between the two are incomplete and must not be remembered (`cycle`).
- * Cost      The table is some 20 ns a walk; what its entries cost stands with each of them.
+ * Cost      To go through the table takes some 20 ns; the cost of each way stands in its own file.
  * Tested by tests/walk/test_shortcuts.c, tests/engine/test_oracle.c
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -1,29 +1,29 @@
 /* walk.h - state × leftover → mask + leftover: the one operation that everything is built on.
  *
- * Problem   Which tokens may come next? Trying each is 128,256 matches; walking the trie of all of
- *           them is a millisecond.
+ * Problem   Which tokens may come next? To try each costs 128,256 matches. To walk the trie of all
+ *           of them takes a millisecond.
  * Idea      Walk a state over a leftover trie once, and remember the answer by (state, leftover).
  *           The answer is a mask, and what is left of the tokens that run past the end of the
- *           frame. The memo does not mention what lies below on the stack, so "inside a JSON
- *           string" is walked once per vocabulary. A call inside a walk is a walk of its own; the
- *           state after the call goes on with what the call left over.
+ *           frame. The frames below are no part of the key, so "inside a JSON string" is walked
+ *           once per vocabulary. A call inside a walk is a walk of its own; the state after the
+ *           call goes on with what the call left over.
  * Search    (search.h) Skip: a byte that is not live is skipped with its subtree. Sweep: where all
  *           bytes below a node lead back to the same state, its subtree is one range of `order`.
  *           Letters: some states accept any text of certain letters. The tokens made of these
  *           letters are one bitset, made once per vocabulary. Only subtrees with another byte are
  *           entered. Together: an ambiguous loop may have several states at one trie node. All of
  *           them read each child; states that become equal are followed once. Table (linear.h):
- *           what is left is read as one array.
- * Memo      (memo.h) Far from the bounds of a loop the walk is that of the unbounded loop. A state
- *           that does nothing but call has the walk of any other state with the same calls.
+ *           where nearly all bytes live, the trie is read as one array.
+ * Memo      (memo.h) Far from its bounds a loop has the walk of the unbounded loop. A state that
+ *           only calls has the walk of any other state with the same calls.
  * Ways      Before the search walk.c tries shortcuts, in the order of its table `ways`. One kind
  *           finds a known walk, minus what is removed, plus what is added (reference.h). The other
- *           reads a loop over one class of letters. docs/shortcuts.md has a line for each, with
- *           what is lost without it.
- * Example   After `{"a` in the language {"a": 1}: state `"…` over the vocabulary gives the tokens
- *           `"` and `":`, leftover empty.
- * Cost      A memo hit is one probe, some 20 ns; a first walk of a string interior 1 ms, of a
- *           structural state about 1 µs.
+ *           reads a loop over one class of letters. docs/shortcuts.md has a line for each, with its
+ *           gain.
+ * Example   After `{"a` in the language {"a": 1} the state has to read `":`. Its walk over the
+ *           vocabulary gives the tokens `"` and `":`, and an empty leftover.
+ * Cost      A walk in the memo is one probe, some 20 ns. The first walk inside a string takes 1 ms,
+ *           that of a structural state about 1 µs.
  * Tested by tests/walk/test_shortcuts.c, tests/engine/test_oracle.c, the corpora of fuzz_walk and
  * fuzz_mask
  *
@@ -37,7 +37,8 @@
 #include "runtime/automaton/state.h"
 
 /* The shortcuts, by their bits in the space's `shortcuts_off`: tests turn each off, and masks stay
- * the same. docs/shortcuts.md says what each is for; walk.c asks those of a whole walk in order. */
+ * the same. docs/shortcuts.md says what each is for; walk.c tries those of a whole walk in
+ * order. */
 enum {
   TSL__SHORTCUT_TEXT = 1u << 0,       /* strings of any characters (any_text.h) */
   TSL__SHORTCUT_LIMIT = 1u << 1,      /* far from a limit, as without it (near_limit.c) */
@@ -68,7 +69,7 @@ static inline bool tsl__shortcut_is_off(const tsl__space *space, uint32_t shortc
 
 typedef struct tsl__walk {
   tsl__state state;
-  uint32_t context;   /* clamped register, and whether the leftover was wanted */
+  uint32_t context;   /* see memo.h */
   tsl__leftover over; /* the trie walked over */
   tsl__leftover left; /* what ran past the end of the frame */
   tsl__mask mask;
@@ -77,37 +78,37 @@ typedef struct tsl__walk {
   uint16_t reach;
   /* most iterations of the active loop that any path of it began; TSL__UNCOUNTED: not known */
   uint16_t gain;
-  /* of a state that does nothing but call: those of its edges, by number, of which it does not
-   * matter where they come back to. Nothing was left there */
+  /* of a state that only calls: a bit for each edge whose called frame left nothing, so that its
+   * return does not matter */
   uint16_t ended;
 } tsl__walk;
 
 enum { TSL__UNSPLIT = UINT16_MAX, TSL__UNCOUNTED = UINT16_MAX };
 
-/* Walk. `last`: nothing follows this frame, so what runs past its end need not be gathered. NULL on
- * failure (sticky). Needs the lock. */
+/* The walk of a state over a leftover. `last`: nothing follows the frame, so it leaves nothing
+ * over. NULL on failure (sticky). Needs the lock. */
 const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t count,
                                 tsl__leftover over, bool last);
 
-/* The same of a frame in a position, `tail` below it (0: nothing follows). */
+/* The same for a frame of a position, with `tail` below it (0: nothing follows). */
 const tsl__walk *tsl__walk_above(tsl__space *space, tsl__state state, uint32_t count,
                                  tsl__leftover over, uint32_t tail);
 
-/* Does a walk leave only what may follow the frame where it was walked? */
+/* Was the walk made for one follower, so that its leftover is limited to that? */
 static inline bool tsl__walk_is_followed(const tsl__space *space, const tsl__walk *w) {
   return w->context > 1 && !(tsl__state_at(space, w->state)->flags & TSL__STATE_LOOP);
 }
 
-/* What follows a name that a walk of names left over. Where `resume` goes on is walked over what is
- * left; its tokens are gathered (`g` NULL: they are not). Returns what that leaves; nothing if the
- * name is not allowed, or on failure (sticky). */
+/* Walk what follows a name, over the leftover of a walk of names. The place where `resume` goes on
+ * after the name is walked, and its tokens are gathered (`g` NULL: they are not). Returns the
+ * leftover of that; nothing if the name is not allowed, or on failure (sticky). */
 struct tsl__named_left;
 struct tsl__gather;
 tsl__leftover tsl__walk_after_name(tsl__space *space, struct tsl__gather *g, tsl__state resume,
                                    const struct tsl__named_left *left, bool last);
 
-/* The walks of a layer that will make no more, into a table where each is found at once. False: out
- * of memory (sticky). */
+/* Copy the walks of a layer that will make no more of them into one table (memo.h). False: out of
+ * memory (sticky). */
 bool tsl__walks_freeze(tsl__space *space);
 
 /* Tables for lengths of tokens, made once in the vocabulary's layer. */

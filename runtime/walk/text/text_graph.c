@@ -1,8 +1,9 @@
 /* text_graph.c - see text_graph.h.
  *
- * A worklist: each point's ways are added in the order of their bytes, and a way to states that are
- * no point yet makes one. Points are found by a hash of their states and part, so each is made
- * once. A state's ranges of bytes that the grammar says are alike are derived once.
+ * The graph is made by a worklist. Each point's ways are added in the order of their bytes. A way
+ * to states that are no point yet makes a new point. Points are found by a hash of their states and
+ * part, so each is made once. If the grammar says that ranges of a state lead to the same place,
+ * one of them is derived for all.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
