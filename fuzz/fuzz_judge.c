@@ -134,7 +134,7 @@ static verdict judge(const char *s, size_t n) {
   if (!json_document_read(&text_document, s, n)) return text_document.full ? NO_VERDICT : INVALID;
   if (text_document.odd) return NO_VERDICT;
   return text_document.repeated
-             ? INVALID
+             ? validator_judge_repeated(&schema_document)
              : validator_judge(&schema_document, schema_document.value, text_document.value);
 }
 

@@ -187,17 +187,24 @@ static void absorb_into_text(tsl__exprs *x, branches *bs) {
   bs->n = out;
 }
 
-/* JSTR(a)·t | JSTR(b)·t = JSTR(a | b)·t. Names stay apart: each set has a frame of its own. */
+/* Are there strings that are no alternatives of one text? Each set of names has a frame of its own.
+ * What follows CASES depends on its text. */
+static bool stays_apart(const tsl__exprs *x, tsl__expr text) {
+  uint8_t kind = tsl__node_at(x, text).kind;
+  return kind == TSL__K_KEYS || kind == TSL__K_CASES;
+}
+
+/* JSTR(a)·t | JSTR(b)·t = JSTR(a | b)·t. */
 static void merge_strings(tsl__exprs *x, branches *bs) {
   size_t out = 0;
   for (size_t i = 0; i < bs->n; i++) {
     tsl__node n = tsl__node_at(x, bs->at[i].head);
     size_t k = out;
-    if (n.kind == TSL__K_JSTR && !n.loop && tsl__node_at(x, n.a).kind != TSL__K_KEYS)
+    if (n.kind == TSL__K_JSTR && !n.loop && !stays_apart(x, n.a))
       for (k = 0; k < out; k++) {
         tsl__node m = tsl__node_at(x, bs->at[k].head);
         if (m.kind != TSL__K_JSTR || m.loop || m.d != n.d || bs->at[k].tail != bs->at[i].tail ||
-            tsl__node_at(x, m.a).kind == TSL__K_KEYS)
+            stays_apart(x, m.a))
           continue;
         bs->at[k].head = tsl__expr_json_string(x, tsl__expr_alt(x, m.a, n.a));
         break;

@@ -224,6 +224,20 @@ tsl__expr tsl__expr_resume_begins(tsl__exprs *x, tsl__expr resume, uint32_t inde
 /* Is e a RESUME, or several? *names: strings in the set. */
 bool tsl__expr_is_resume(const tsl__exprs *x, tsl__expr e, uint32_t *names);
 
+/* ---- cases ----------------------------------------------------------------------------------- */
+
+#define TSL__CASES_MAX 32u
+/* The decoded text of a JSON string, which `text` allows, for tsl__expr_json_string alone. What
+ * follows its closing quote depends on which of the patterns match the whole text. ops->after gets
+ * them as bits in `index`, and never returns TSL__NONE. ops->fewest is the most bytes that what
+ * follows takes at least, over all cases. The other functions are not called. n is at most
+ * TSL__CASES_MAX; TSL__NONE on failure (sticky). */
+tsl__expr tsl__expr_cases(tsl__exprs *x, tsl__expr text, const tsl__expr *patterns, uint32_t n,
+                          const tsl__keys_ops *ops, void *ctx, uint32_t param);
+/* Can it be made of these? */
+bool tsl__cases_possible(const tsl__exprs *x, tsl__expr text, const tsl__expr *patterns,
+                         uint32_t n);
+
 /* ---- native automata ------------------------------------------------------------------------- */
 
 /* An automaton in C for languages that would be clumsy as expressions (numbers with bounds).

@@ -343,6 +343,15 @@ static inline tsl__rule *tsl__rule_at(const tsl__exprs *x, uint32_t index) {
   while (index < x->rule_base) x = x->parent;
   return &x->rules.at[index - x->rule_base];
 }
+/* kinds/cases.c, of a CASES node: the text that it allows; what follows where that ends here; the
+ * most bytes that this takes at least. */
+tsl__expr tsl__cases_text(const tsl__exprs *x, const tsl__node *n);
+tsl__expr tsl__cases_after(tsl__exprs *x, const tsl__node *n);
+uint32_t tsl__cases_rest(tsl__exprs *x, const tsl__node *n);
+/* The same node once each of its parts has made a step; false where one step is not known. */
+bool tsl__cases_step(tsl__exprs *x, const tsl__node *n, void *ctx,
+                     bool (*step)(void *ctx, tsl__expr e, tsl__expr *out), tsl__expr *out);
+
 static inline const tsl__keys *tsl__keys_at(const tsl__exprs *x, uint32_t index) {
   while (index < x->keys_base) x = x->parent;
   return &x->keys.at[index - x->keys_base];

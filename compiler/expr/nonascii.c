@@ -204,6 +204,8 @@ static bool derive_and(characters *c, const tsl__node *n, tsl__expr *out) {
   return known;
 }
 
+static bool step_part(void *ctx, tsl__expr e, tsl__expr *out) { return derive(ctx, e, out); }
+
 static bool derive_strings(characters *c, const tsl__node *n, tsl__expr *out) {
   tsl__bytes first = {{0}};
   tsl__first_bytes(c->x, n, &first);
@@ -241,6 +243,7 @@ static bool derive_part(characters *c, tsl__expr e, bool last, tsl__expr *out) {
     *out = tsl__expr_not(x, *out);
     return true;
   case TSL__K_NATIVE: return c->frame && derive_native(c, e);
+  case TSL__K_CASES: return tsl__cases_step(x, &n, c, step_part, out);
   case TSL__K_STRSET:
   case TSL__K_KEYS: return derive_strings(c, &n, out);
   case TSL__K_JSTR:

@@ -270,7 +270,8 @@ static uint32_t state_after(struct schema *s, const struct object_state *from, u
 
 static tsl__expr extra_frame(struct schema *s, const struct object *o, struct cell *c) {
   if (c->extra == TSL__NONE) {
-    tsl__expr frame = tsl__schema_extra(s, c, tsl__schema_member(s, c->value, o->level));
+    tsl__expr frame = c->cases ? tsl__schema_frame(s, tsl__expr_json_string(s->x, c->cases))
+                               : tsl__schema_extra(s, c, tsl__schema_member(s, c->value, o->level));
     if (!tsl__schema_ok(s)) return TSL__NONE;
     c->extra = frame;
   }

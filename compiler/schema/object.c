@@ -5,7 +5,7 @@
  *           to satisfy, and which keys may still come.
  * Idea      Known keys are those that any part names. Each gets one goal: what properties, matching
  *           patternProperties and additionalProperties of all parts ask of its value, together. All
- *           other keys are extra, and cells.c sorts them. Clauses become bits over keys and cells
+ *           other keys are extra, and keys/ sorts them. Clauses become bits over keys and cells
  *           (object_clauses.c).
  * Names     No two members have the same name, so a cell of finitely many keys can be used up. The
  *           keys of a small one become known keys, and those of a larger one are counted. Those of
@@ -369,7 +369,8 @@ static bool make(struct maker *m) {
   tsl__maker_collect_splitters(m);
   if (!tsl__schema_ok(m->s) ||
       !(m->splitter_count
-            ? tsl__maker_cells(m) && tsl__maker_finish_cells(m, all_splitters_or_none(m))
+            ? tsl__maker_by_pattern(m) ||
+                  (tsl__maker_cells(m) && tsl__maker_finish_cells(m, all_splitters_or_none(m)))
             : tsl__maker_one_cell(m)))
     return false;
   if (m->listed.n > m->listed_before) return false; /* made anew with them */

@@ -4,8 +4,9 @@
  * "required": ["a"]} the known key "a" has the goal A and is required. The keys that begin with x
  * are one cell with the goal X. No other key exists. A state says whether "a" was seen.
  *
- * object.c makes an object out of parts and cells.c the cells of keys that no part names. members.c
- * follows states from member to member, and style.c writes members otherwise than JSON does.
+ * object.c makes an object out of parts, and keys/cells.c the cells of keys that no part names.
+ * members.c follows states from member to member, and style.c writes members otherwise than JSON
+ * does.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +31,11 @@ struct cell { /* extra keys that the same constraints apply to */
   tsl__expr key;
   tsl__expr rest;  /* frame: the rest of the key's JSON string after the opening quote */
   tsl__expr extra; /* memo: the same and the member's colon and value, as a frame */
-  uint64_t mask;   /* splitters that hold them */
+  /* their texts where the patterns that match a key choose the goal of its value
+   * (keys/by_pattern.c); `value` is then the goal where all match. TSL__NONE: all keys have one
+   * goal */
+  tsl__expr cases;
+  uint64_t mask; /* splitters that hold them */
   goal value;
   /* bytes of the shortest such key, quotes included, once requested (0: not yet); it can take a
    * search */
@@ -140,7 +145,7 @@ static inline uint32_t tsl__cell_left(const struct object *o, const struct cell 
   return c->count == TSL__INF ? TSL__INF : c->count - (uint32_t)bits[o->words + c->slot];
 }
 
-/* ---- what makes an object (object.c and cells.c) --------------------------------------------- */
+/* ---- what makes an object (object.c and keys/) ----------------------------------------------- */
 #define SPLITTERS 64u
 #define FEW_LITS 16u /* lits that need no memory */
 
@@ -186,7 +191,7 @@ const struct keyword_value *tsl__maker_placed(const struct maker *m, const struc
  * on failure. */
 bool tsl__maker_order(struct maker *m);
 
-/* ---- cells.c --------------------------------------------------------------------------------- */
+/* ---- keys/cells.c ---------------------------------------------------------------------------- */
 void tsl__maker_list_patterns(struct maker *m);
 uint32_t tsl__maker_splitter_index(const struct maker *m, tsl__expr e);
 tsl__expr tsl__maker_name_text(const struct maker *m, lit l);
@@ -207,6 +212,9 @@ uint32_t tsl__maker_child_level(const struct maker *m);
  * without their texts, which only a style needs. */
 bool tsl__maker_one_cell(struct maker *m);
 bool tsl__maker_cells(struct maker *m);
+/* Is the value of an extra key to be chosen by the patterns that match the key, with no cell for
+ * each set of them? Then the one cell is made. False, too, on failure. */
+bool tsl__maker_by_pattern(struct maker *m);
 void tsl__maker_list_name(void *ctx, const uint8_t *at, uint32_t n);
 /* Cells that no clause distinguishes are joined if their goals are equal. */
 bool tsl__maker_finish_cells(struct maker *m, uint64_t splitters);

@@ -15,7 +15,8 @@
  *   choice/disjoint.c which subschemas plainly exclude each other
  *   scalar.c          what a goal says of null, booleans, numbers and strings
  *   object.c          conjunctions about objects: known keys, clauses
- *   cells.c           the keys that a schema does not name
+ *   keys/cells.c      the keys that a schema does not name
+ *   keys/by_pattern.c the same where many patterns overlap
  *   members.c         following an object: states and expressions
  *   items.c           conjunctions about arrays
  *   array.c           following an array

@@ -109,7 +109,7 @@ static void may_wait(tsl__exprs *x, tsl__expr e, tsl__reads *r, tsl__bytes *out)
   if ((plain && !tsl__may_come_back(x, e)) || is_escape(x, &n) ||
       (n.kind == TSL__K_JSTR && (tsl__is_texts(&inner) || !tsl__may_come_back(x, n.a)))) {
     *out = TSL__BYTES_ALL;
-  } else if (n.kind == TSL__K_JSTR && inner.kind == TSL__K_AND) {
+  } else if (n.kind == TSL__K_JSTR && (inner.kind == TSL__K_AND || inner.kind == TSL__K_CASES)) {
     *out = TSL__BYTES_ALL;
     live_all(&r->live);
   } else {

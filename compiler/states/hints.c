@@ -449,6 +449,8 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
   bool json = f.json;
   tsl__node m = tsl__node_at(x, inner);
   if (m.kind == TSL__K_KEYS) return;
+  /* its patterns forbid no letter */
+  if (m.kind == TSL__K_CASES) inner = tsl__cases_text(x, &m), m = tsl__node_at(x, inner);
   tsl__letter_set letters = {0};
   uint32_t need = 0;
   tsl__bytes live;

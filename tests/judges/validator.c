@@ -519,6 +519,14 @@ verdict validator_judge(const json_document *schema, const json_value *root,
   return j.lost ? NO_VERDICT : good ? VALID : INVALID;
 }
 
+verdict validator_judge_repeated(const json_document *schema) {
+  for (uint32_t i = 0; i < schema->values; i++) {
+    const json_value *v = json_member(&schema->value[i], "patternProperties");
+    if (v && v->kind == JSON_OBJECT && v->count >= 4) return NO_VERDICT;
+  }
+  return INVALID;
+}
+
 verdict validator_judge_texts(const char *schema, size_t schema_n, const char *text, size_t n) {
   /* 2.4 MB: ASan's allocator would map and clear them for each text */
   static json_document documents[2];
@@ -529,7 +537,7 @@ verdict validator_judge_texts(const char *schema, size_t schema_n, const char *t
       v = documents[1].full ? NO_VERDICT : INVALID;
     else if (!documents[1].odd)
       v = documents[1].repeated
-              ? INVALID
+              ? validator_judge_repeated(&documents[0])
               : validator_judge(&documents[0], documents[0].value, documents[1].value);
   }
   return v;

@@ -6,7 +6,7 @@
  * guess it gives no verdict (NO_VERDICT). Such places are other drafts, `format`, `$id`, `$anchor`,
  * `$dynamicRef`, malformed schemas, and sizes past its arrays. Patterns that ECMA-262 and PCRE2 may
  * read differently are such places, too. An instance is JSON by RFC 8259 in strict UTF-8. As the
- * engine's default is, an object with a repeated name is not valid.
+ * engine's default is, an object with a repeated name is not valid, or it gives no verdict.
  *
  * Tested by tests/engine/test_validator.c, against the JSON Schema Test Suite where that is
  * fetched.
@@ -63,6 +63,10 @@ bool json_same_text(const char *a, uint32_t an, const char *b, uint32_t bn);
 /* Both must have been read, the schema from the beginning of a document of its own. */
 verdict validator_judge(const json_document *schema, const json_value *root,
                         const json_value *instance);
+/* The verdict about an instance in which an object has a name twice. NO_VERDICT where four or more
+ * patterns of names overlap: there the engine does not compare names
+ * (compiler/schema/keys/by_pattern.c). */
+verdict validator_judge_repeated(const json_document *schema);
 /* The same for texts. */
 verdict validator_judge_texts(const char *schema, size_t schema_n, const char *text, size_t n);
 

@@ -356,6 +356,7 @@ static bool begins_a_character(const tsl__exprs *x, tsl__expr e, unsigned depth)
         return false;
     }
     return true;
+  case TSL__K_CASES: return begins_a_character(x, tsl__cases_text(x, &n), depth + 1);
   case TSL__K_KEYS: {
     const tsl__string *s = &tsl__strings_at(x, n.a)->at[n.c - 1];
     return s->length > n.d && ((uint8_t)s->at[n.d] & 0xC0) != 0x80;
@@ -481,6 +482,10 @@ static void step_escape(tsl__exprs *x, const tsl__node *n, uint8_t byte, tsl__st
 static void step_quote(tsl__exprs *x, tsl__expr e, tsl__step how, tsl__parts *out) {
   tsl__node n = tsl__node_at(x, e);
   if (!tsl__nullable_in(&n, how.phase)) return;
+  if (n.kind == TSL__K_CASES) {
+    tsl__parts_add(x, out, TSL__COUNT_CLEAR, tsl__cases_after(x, &n));
+    return;
+  }
   tsl__node name = {.kind = TSL__K_NAME,
                     .a = n.b,
                     .flags = TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH | TSL__FINITE | TSL__SEARCHED};
@@ -631,7 +636,12 @@ static uint32_t shortest_part(tsl__exprs *x, tsl__expr e, const tsl__node *n, bo
 /* Only a search finds out which characters an escape can be. */
 static uint32_t shortest_escape(tsl__exprs *x, tsl__expr e, const tsl__node *n, bool spelled,
                                 unsigned depth) {
+  tsl__node inner = tsl__node_at(x, n->a);
   (void)spelled, (void)depth;
+  if (inner.kind == TSL__K_CASES) { /* the escape of its text alone, and then the rest */
+    tsl__expr alone = wrap(x, n->kind, tsl__cases_text(x, &inner), n->b, n->c, n->d);
+    return tsl__add(tsl__expr_shortest(x, alone), tsl__cases_rest(x, &inner));
+  }
   return n->loop || n->flags & TSL__CALLS ? n->shortest : tsl__shortest_by_search(x, e, false);
 }
 
