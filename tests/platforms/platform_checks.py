@@ -63,11 +63,12 @@ def expected(folder):
     return printed
 
 
-def from_npm():
-    """The folder whose node_modules has what tests/platforms/npm/package-lock.json names, or None.
+def from_npm(name="npm"):
+    """The folder whose node_modules has what tests/platforms/NAME/package-lock.json names, or None.
     npm checks the hashes.
     """
-    lock, folder = ROOT / "tests" / "platforms" / "npm", ROOT / "build" / "bundlers"
+    lock = ROOT / "tests" / "platforms" / name
+    folder = ROOT / "build" / ("bundlers" if name == "npm" else name)
     stamp = hashlib.sha256((lock / "package-lock.json").read_bytes()).hexdigest()
     mark = folder / ".stamp"
     if not mark.is_file() or mark.read_text() != stamp:

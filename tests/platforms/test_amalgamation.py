@@ -7,6 +7,8 @@
   alone   `cc -c turnstile.c` without a warning, by gcc, and by clang as strict C11; the object
           exports tsl_ names only
   works   a program linked with it prints what it prints with the static library
+  header  turnstile.h is standard C and C++: gcc takes it as strict C99 and C++11, and clang as MSVC
+          would read it (the mode of clang-cl)
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -151,8 +153,32 @@ def test_whole(folder):
             check(printed == expected, f"{compiler}: prints {printed!r}, not {expected!r}")
 
 
+def test_header(folder):
+    text = "int main(void) { uint32_t mask[1] = {0}; return (int)tsl_mask_has(mask, 0); }\n"
+    (folder / "use.c").write_text('#include "turnstile.h"\n' + text)
+    strict = ["-Wall", "-Wextra", "-Werror", "-pedantic-errors", "-fsyntax-only"]
+    ways = [["gcc", *strict, "-std=c99"], ["gcc", *strict, "-std=c++11", "-xc++"]]
+    if shutil.which("clang"):
+        msvc = ["clang", "--driver-mode=cl", "--target=x86_64-pc-windows-msvc", "/Zs", "/W4", "/WX"]
+        msvc += [
+            "-Wpedantic",
+            "-Xclang",
+            "-ffreestanding",
+        ]  # the headers of MSVC's own library are not here
+        ways += [[*msvc, "/TC", "/std:c11", f"/D{name}"] for name in ("NONE", "TSL_USE_DLL")]
+        ways += [[*msvc, "/TP", "/std:c++17"]]
+    else:
+        platform.skip("clang is not installed")
+    for way in ways:
+        command = [*way, f"-I{ROOT}/include", folder / "use.c"]
+        works(" ".join(way), *command)
+        (folder / "wrong.c").write_text("void f(int n) { int a[n]; int *b = ({a;}); (void)b; }\n")
+        command[-1] = folder / "wrong.c"
+        check(run(*command).returncode != 0, f"{' '.join(way)}: takes what only gcc has")
+
+
 def main():
-    for test in (test_names, test_refuse, test_whole):
+    for test in (test_names, test_refuse, test_header, test_whole):
         with tempfile.TemporaryDirectory() as folder:
             test(pathlib.Path(folder))
     return platform.close()

