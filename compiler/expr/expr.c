@@ -663,6 +663,14 @@ tsl__expr tsl__expr_native(tsl__exprs *x, const tsl__native_ops *ops, void *ctx,
   return tsl__intern(x, n);
 }
 
+void *tsl__exprs_native(const tsl__exprs *x, const tsl__native_ops *ops, size_t *at) {
+  while (*at < x->natives.n) {
+    const tsl__native *native = &x->natives.at[(*at)++];
+    if (native->ops == ops) return native->ctx;
+  }
+  return NULL;
+}
+
 /* ---- questions ------------------------------------------------------------------------------- */
 
 bool tsl__expr_nullable(const tsl__exprs *x, tsl__expr e) {

@@ -356,6 +356,9 @@ static inline const tsl__keys *tsl__keys_at(const tsl__exprs *x, uint32_t index)
   while (index < x->keys_base) x = x->parent;
   return &x->keys.at[index - x->keys_base];
 }
+/* The ctx of an automaton with these ops that x has for itself; NULL: there is none. The search
+ * begins at number *at, which is moved past it. Cost: a look at each of them. */
+void *tsl__exprs_native(const tsl__exprs *x, const tsl__native_ops *ops, size_t *at);
 static inline const tsl__native *tsl__native_at(const tsl__exprs *x, uint32_t index) {
   while (index < x->native_base) x = x->parent;
   return &x->natives.at[index - x->native_base];

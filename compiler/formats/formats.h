@@ -14,14 +14,14 @@
  *                  the ABNF of draft-bhutton-relative-json-pointer-00, with changes of the index:
  *                  0-1 and 0+1/a. 0-1# is refused: it occurs in an example only.
  * With limits:
- *   hostname       RFC 1123 with RFC 5890's reserved labels: "--" in third and fourth place only in
- *                  an A-label. An A-label's Punycode is checked in shape, not decoded.
+ *   hostname       RFC 1123 with RFC 5890's reserved labels. A label that begins with "xn--" is an
+ *                  A-label: its Punycode decodes to a U-label as below. A few valid ones are
+ *                  refused (a_label.c).
  *   idn-hostname   Labels of code points with the derived property that RFC 5892 gives them, and
- *                  its rules of context. Categories are those that PCRE2 knows, Unstable is that of
- *                  Unicode 14. Four things are not checked. The Bidi rule (RFC 5893). Normalisation
- *                  across code points. That an A-label has at most 63 octets: a U-label has at most
- *                  59 code points instead. Joining types: U+200C is allowed after a virama, and
- *                  between letters of Arabic, Syriac, N'Ko and Mongolian.
+ *                  its rules of context. The Bidi rule (RFC 5893) holds for all labels of a name.
+ *                  The Unicode version is that of idn_points.def. Two things are not checked.
+ *                  Normalisation across code points. That an A-label has at most 63 octets, where
+ *                  a U-label is written: it has at most 59 code points instead.
  *   idn-email      RFC 6531: any code point past ASCII in the local part; the domain as
  *                  idn-hostname or an address literal.
  *   regex          ECMA-262 (2024) with the flag u, names of groups, references, ranges, counts and
@@ -38,8 +38,8 @@
 
 /* The expression over the decoded text for a format name. TSL__NONE with *known == false if nobody
  * knows the name, or it can't be enforced; TSL__NONE with *known == true if x failed (see
- * tsl__exprs_status). Cost: microseconds; some 100 ms for idn-hostname and idn-email, which ask
- * PCRE2 for Unicode properties: keep the result. */
+ * tsl__exprs_status). Cost: microseconds; milliseconds for idn-hostname and idn-email: keep the
+ * result. */
 tsl__expr tsl__format_expr(tsl__exprs *x, const char *name, size_t length, bool *known);
 
 /* What draft 3 calls a time: hh:mm:ss, without fraction and offset. */
@@ -49,9 +49,14 @@ tsl__expr tsl__format_clock(tsl__exprs *x);
 tsl__expr tsl__format_pattern(tsl__exprs *x, const char *pattern);
 
 /* host.c: the rest of a host name at the beginning of a label, `total` octets having been read.
- * `idn` NULL: ASCII only. */
+ * `idn` NULL: ASCII only. `name`: TSL__NAME_ flags of the labels before. */
 tsl__expr tsl__format_hostname(tsl__exprs *x);
-tsl__expr tsl__format_host_label(tsl__exprs *x, void *idn, uint32_t total);
+tsl__expr tsl__format_host_label(tsl__exprs *x, void *idn, uint32_t total, uint32_t name);
+
+/* a_label.c: the rest of a host name after "xn--", which is counted in `total`. TSL__NONE: there is
+ * no room. No label that has begun takes more octets than this to its end. */
+#define TSL__A_LABEL_TO_GO 12u
+tsl__expr tsl__format_a_label(tsl__exprs *x, void *idn, uint32_t total, uint32_t name);
 
 /* regex_format.c: a whole pattern. */
 tsl__expr tsl__format_regex(tsl__exprs *x);
@@ -59,6 +64,7 @@ tsl__expr tsl__format_regex(tsl__exprs *x);
 /* idn.c: what follows the first byte of a dot after a label, `total` code points having been read;
  * TSL__NONE if that byte begins no dot. */
 tsl__expr tsl__format_idn_hostname(tsl__exprs *x);
-tsl__expr tsl__format_idn_dot(tsl__exprs *x, void *idn, uint32_t total, uint8_t byte);
+tsl__expr tsl__format_idn_dot(tsl__exprs *x, void *idn, uint32_t total, uint32_t name,
+                              uint8_t byte);
 
 #endif

@@ -5,17 +5,22 @@
  * Idea      A reader of patterns whose state is small enough to be a state of an automaton. It has
  *           the place in the grammar, and one bit for each open group (may what it closes be
  *           repeated?). It has the number of groups, the highest number referred to, and the names
- *           of groups as numbers. It also has the lower end of a range or count. States are made
- *           when they are reached and interned, as compiler/number/lower.c does. What follows and
- *           matters no more (the digits of \u{…}, names of properties) is an expression.
+ *           of groups. It also has the lower end of a range or count. States are made when they are
+ *           reached and interned, as compiler/number/lower.c does. What follows and matters no more
+ *           (the digits of \u{…}, names of properties) is an expression.
+ * Names     A vocabulary has some 100,000 beginnings of names. If each were a state, a mask would
+ *           take a gigabyte. So a name is a number of NAME_HASHES, which can be refused as one that
+ *           is there. That does not do for references: two names with one number would be equal.
+ *           So common names and their beginnings are nodes of a tree of characters.
  * Example   After "(a|[b-" the state is: a class, after the dash of a range from 'b'; one group
  *           open, one group counted. 'a' is refused, 'c' and ']' are not.
  * Ends      No state is a dead end. Whatever is missing can still come: groups that were referred
  *           to are appended at the end.
- * Limits    DEPTH_MAX open groups. References to groups up to NUMBER_MAX, none by name. NAMES_MAX
- *           named groups, in ASCII; two names in NAME_HASHES cannot stand together. In {n,m} n
- *           below COUNT_MAX. No surrogates as \uD800 in classes. Past that a valid pattern is
- *           refused, never an invalid one accepted.
+ * Limits    DEPTH_MAX open groups. References to groups up to NUMBER_MAX; by name only to groups
+ *           that begin before, with a name of `common_names`. NAMES_MAX named groups, in ASCII;
+ *           two names in NAME_HASHES cannot stand together. In {n,m} n below COUNT_MAX. No
+ *           surrogates as \uD800 in classes. Past that a valid pattern is refused, never an invalid
+ *           one accepted.
  * Tested by tests/formats/test_formats.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -30,6 +35,7 @@
 #define NUMBER_MAX 999u
 #define NAMES_MAX 16u
 #define NAME_HASHES 1021u
+#define COMMON_MAX 512u /* nodes of common names */
 #define COUNT_MAX 1000000000u
 #define SET 0x110000u /* instead of a code point: \d and the like */
 
@@ -45,6 +51,8 @@ enum {
   AT_OPEN,
   AT_OPEN_LESS,
   AT_GROUP_NAME,
+  AT_REFERENCE,      /* after \k */
+  AT_REFERENCE_NAME, /* after \k< */
   AT_BRACE,
   AT_COUNT,
   AT_COMMA,
@@ -64,20 +72,44 @@ typedef struct rx {
   uint64_t open[4]; /* a bit for each open group: is it an assertion, not to be repeated? */
   /* the last atom of a class, or the lower end of a range, or the smaller count */
   uint32_t low;
-  uint32_t value;        /* what is being read: a reference, a count, a code point */
+  uint32_t value;        /* what is being read: a reference, a count, a code point, a name */
   uint16_t groups, need; /* groups so far; the highest number referred to, 0 if that is there */
   /* left: digits or bytes to come, the next byte from `least` to `most` */
   uint8_t at, depth, left, least, most;
   uint8_t ranged; /* in a class: is the atom being read the upper end of a range? */
   uint8_t digits; /* AT_ZERO in a class: 1; AT_U_BRACE: has it a digit? */
   uint8_t name_count;
-  uint16_t names[NAMES_MAX]; /* of named groups, as numbers; sorted */
+  uint16_t names[NAMES_MAX]; /* of named groups; sorted */
 } rx;
+
+/* Names that can be referred to, and so can what they begin with. */
+static const char common_names[] =
+    "A B C D E F G H I J K L M N O P Q R S T U V W X Y Z a b c d e f g h i j k l m n o p q r s t u "
+    "v w x y z _ amount attr attribute bar begin body char character close code color comment "
+    "content count country currency date day delim delimiter digit digits domain email end ext "
+    "extension field file filename first foo format group head header hex host hour id key label "
+    "lang language last left letter letters level line local major mark match message minor minute "
+    "month name num number one open op operator option part patch path port postfix prefix "
+    "protocol "
+    "punct query quote quotes repeat rest right second sep separator sign space start suffix "
+    "symbol "
+    "tag tail text three time title two type unit url user username val value var version word "
+    "year";
+
+/* A beginning of a common name: a shorter one (0: none) and a character. Counted from 1 on.
+ * OTHER_NAMES + hash: another name. */
+typedef struct node {
+  uint16_t before, hash;
+  uint8_t last, length;
+} node;
+#define OTHER_NAMES (COMMON_MAX + 1)
 
 typedef struct table {
   tsl__exprs *x;
   TSL__VEC(rx) states;
-  tsl__index index;                             /* of the states */
+  tsl__index index; /* of the states */
+  node common[COMMON_MAX];
+  uint32_t commons;
   tsl__expr property, code_point, hex2, letter; /* the rest of an escape */
 } table;
 
@@ -120,9 +152,56 @@ static void go(rx *s, unsigned at) {
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* A character more, as a number: for different characters different ones. */
 static uint16_t hash_on(uint16_t hash, uint8_t b) {
   return (uint16_t)((hash * 37u + b) % NAME_HASHES);
+}
+
+/* The common name with a character more; 0: there is none. */
+static uint32_t common_on(const table *t, uint32_t before, uint8_t b) {
+  for (uint32_t i = 0; i < t->commons; i++)
+    if (t->common[i].before == before && t->common[i].last == b) return i + 1;
+  return 0;
+}
+
+static uint32_t name_on(const table *t, uint32_t before, uint8_t b) {
+  uint32_t common = before < OTHER_NAMES ? common_on(t, before, b) : 0;
+  if (common) return common;
+  uint32_t hash = before >= OTHER_NAMES ? before - OTHER_NAMES
+                  : before              ? t->common[before - 1].hash
+                                        : 0;
+  return OTHER_NAMES + hash_on((uint16_t)hash, b);
+}
+
+static void list_common_names(table *t) {
+  uint32_t at = 0;
+  for (const char *c = common_names; *c; c++) {
+    uint32_t next = *c == ' ' ? 0 : common_on(t, at, (uint8_t)*c);
+    if (*c != ' ' && !next) {
+      const node *before = at ? &t->common[at - 1] : &(node){0};
+      t->common[t->commons] = (node){.before = (uint16_t)at,
+                                     .hash = hash_on(before->hash, (uint8_t)*c),
+                                     .last = (uint8_t)*c,
+                                     .length = (uint8_t)(before->length + 1u)};
+      next = ++t->commons;
+    }
+    at = next;
+  }
+}
+
+static uint32_t length_of(const table *t, uint32_t name) {
+  return name ? t->common[name - 1].length : 0;
+}
+
+/* The characters that are missing to the shortest common name of a group that begins so;
+ * UINT32_MAX: none does. */
+static uint32_t missing(const table *t, const rx *s) {
+  uint32_t least = UINT32_MAX, length = length_of(t, s->value);
+  for (uint32_t i = 0; i < s->name_count && s->names[i] < OTHER_NAMES; i++) {
+    uint32_t whole = length_of(t, s->names[i]), at = s->names[i];
+    while (length_of(t, at) > length) at = t->common[at - 1].before;
+    if (at == s->value && whole - length < least) least = whole - length;
+  }
+  return least;
 }
 
 static bool is_new(const rx *s) {
@@ -207,21 +286,28 @@ static bool after_term(rx *s, uint8_t b) {
 static bool begins_name(uint8_t b) { return is_letter(b) || among(b, "$_"); }
 static bool in_name(uint8_t b) { return begins_name(b) || is_digit(b); }
 
-static bool opened(rx *s, uint8_t b) {
+static bool opened(const table *t, rx *s, uint8_t b) {
   if (s->at == AT_OPEN && b == ':') return push(s, false);
   if (b == '=' || b == '!') return push(s, true);
   if (s->at == AT_OPEN) return b == '<' ? (go(s, AT_OPEN_LESS), true) : false;
   if (!begins_name(b) || s->name_count == NAMES_MAX) return false;
   go(s, AT_GROUP_NAME);
-  s->value = hash_on(0, b);
+  s->value = name_on(t, 0, b);
   return true;
 }
 
-static bool named(rx *s, uint8_t b) {
+static bool named(const table *t, rx *s, uint8_t b) {
   if (b == '>' && is_new(s)) return note_name(s), push_capture(s);
   if (!in_name(b)) return false;
-  s->value = hash_on((uint16_t)s->value, b);
+  s->value = name_on(t, s->value, b);
   return true;
+}
+
+static bool referred(const table *t, rx *s, uint8_t b) {
+  if (s->at == AT_REFERENCE) return s->at = AT_REFERENCE_NAME, b == '<';
+  if (b == '>') return !is_new(s) ? (go(s, AT_ATOM), true) : false;
+  s->value = in_name(b) ? common_on(t, s->value, b) : 0;
+  return s->value && missing(t, s) != UINT32_MAX;
 }
 
 static uint32_t count_digit(uint32_t count, uint8_t b) {
@@ -353,7 +439,7 @@ static bool class_code(rx *s, uint8_t b) {
   return class_atom(s, s->value);
 }
 
-static bool next(rx *s, uint8_t b) {
+static bool next(const table *t, rx *s, uint8_t b) {
   switch (s->at) {
   case AT_TERM:
   case AT_ATOM:
@@ -362,8 +448,10 @@ static bool next(rx *s, uint8_t b) {
   case AT_ZERO:
   case AT_GROUP: return after_term(s, b);
   case AT_OPEN:
-  case AT_OPEN_LESS: return opened(s, b);
-  case AT_GROUP_NAME: return named(s, b);
+  case AT_OPEN_LESS: return opened(t, s, b);
+  case AT_GROUP_NAME: return named(t, s, b);
+  case AT_REFERENCE:
+  case AT_REFERENCE_NAME: return referred(t, s, b);
   case AT_BRACE:
   case AT_COUNT:
   case AT_COMMA:
@@ -421,6 +509,10 @@ static tsl__expr rest_of_character(tsl__exprs *x, uint8_t b) {
 /* After a backslash outside of a class. */
 static tsl__expr escaped(table *t, rx s, uint8_t b) {
   tsl__expr rest = TSL__EPS;
+  if (b == 'k' && s.name_count && s.names[0] < OTHER_NAMES) {
+    go(&s, AT_REFERENCE);
+    return state(t, &s);
+  }
   go(&s, b == 'b' || b == 'B' ? AT_TERM : b == '0' ? AT_ZERO : is_digit(b) ? AT_NUMBER : AT_ATOM);
   if (s.at == AT_NUMBER) s.value = b - (uint32_t)'0';
   switch (b) {
@@ -446,7 +538,7 @@ static tsl__expr step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte) {
   }
   if (s.at == AT_CLASS_ESCAPE && (byte == 'p' || byte == 'P'))
     return class_atom(&s, SET) ? tsl__expr_seq(x, t->property, state(t, &s)) : TSL__NONE;
-  return next(&s, byte) ? state(t, &s) : TSL__NONE;
+  return next(t, &s, byte) ? state(t, &s) : TSL__NONE;
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
@@ -504,12 +596,15 @@ static uint32_t inner(const rx *s) {
 }
 
 static uint32_t shortest(void *ctx, uint32_t param) {
-  const rx *s = &((const table *)ctx)->states.at[param];
+  const table *t = ctx;
+  const rx *s = &t->states.at[param];
   switch (s->at) {
   case AT_GROUP: return 1 + ending(s, 1);
   case AT_OPEN:
   case AT_OPEN_LESS: return 2 + ending(s, 0);
   case AT_GROUP_NAME: return (is_new(s) ? 2u : 3u) + ending(s, 1);
+  case AT_REFERENCE:
+  case AT_REFERENCE_NAME: return (s->at == AT_REFERENCE) + missing(t, s) + 1 + ending(s, 0);
   default: return inner(s) + ending(s, 0);
   }
 }
@@ -568,6 +663,7 @@ tsl__expr tsl__format_regex(tsl__exprs *x) {
   if (!t) return tsl__exprs_fail(x, TSL_ERR_NO_MEMORY, "out of memory"), TSL__NONE;
   t->x = x;
   if (!tsl__exprs_own(x, t, destroy)) return TSL__NONE;
+  list_common_names(t);
   t->property = properties(x);
   t->code_point =
       tsl__format_pattern(x, "[0-9A-Fa-f]{4}|\\{0*(?:[0-9A-Fa-f]{1,5}|10[0-9A-Fa-f]{4})\\}");
