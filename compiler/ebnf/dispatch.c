@@ -7,7 +7,8 @@
  * Idea      F is the free text. A trigger t that cannot be cut in another way is F t. All such
  *           triggers share F:  ( F ( t1 rule1 | t2 rule2 ) )* F
  * Overlap   After "aa" has been read, "aaa" cannot be read. If a trigger can run into another one,
- *           into itself or into what is excluded, F t is too much. Then the texts up to the trigger
+ *           into itself or into an excluded text, F t has too many texts. Then the texts up to the
+ *           trigger
  *           are  (any t) & ~(any T any+ | any longer | any X any), T being all triggers, `longer`
  *           those that end with t, X what is excluded.
  * Example   triggers "ab" and "bc": "abc" begins the rule of "ab", which must go on with "c".

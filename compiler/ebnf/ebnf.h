@@ -44,7 +44,7 @@ typedef struct tsl__ebnf_options {
   uint32_t max_depth;     /* 0: 512 */
   tsl__lark_marks *marks; /* what captures and counts become; NULL: they are refused */
   void *marks_ctx;
-  const char **report; /* if not NULL, what says nothing of the language: JSON, of x */
+  const char **report; /* if not NULL: parts of the text without effect, as JSON, owned by x */
 } tsl__ebnf_options;
 
 /* Compile to an expression. `vocab` resolves token names and may be NULL if the grammar has none.

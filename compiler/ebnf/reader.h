@@ -44,7 +44,7 @@ typedef struct tsl__ebnf {
   TSL__G_FAIL_AS(&(r)->in, TSL_ERR_UNSUPPORTED, offset, __VA_ARGS__)
 
 static inline void tsl__ebnf_no_memory(tsl__ebnf *r) { tsl__greader_no_memory(&r->in); }
-/* Is there no sense in going on? Then r->in.status is set. */
+/* Has anything failed? Then r->in.status is set. */
 static inline bool tsl__ebnf_over(tsl__ebnf *r) { return tsl__greader_over(&r->in); }
 static inline int tsl__ebnf_peek(const tsl__ebnf *r) { return tsl__greader_peek(&r->in); }
 static inline bool tsl__ebnf_take(tsl__ebnf *r, int c) { return tsl__greader_take(&r->in, c); }
@@ -67,7 +67,7 @@ uint32_t tsl__ebnf_mention(tsl__ebnf *r);
 uint32_t tsl__ebnf_tokens(tsl__ebnf *r, bool others);
 /* Adds a token to r->tokens. */
 void tsl__ebnf_add_token(tsl__ebnf *r, tsl_token id);
-/* Adds to the report: something at a place that says nothing of the language. */
+/* Adds to the report: something at a place that has no effect on the language. */
 void tsl__ebnf_note(tsl__ebnf *r, size_t at, const char *keyword, const char *reason);
 
 /* ---- parse.c --------------------------------------------------------------------------------- */
@@ -89,7 +89,7 @@ uint32_t tsl__ebnf_dispatch(tsl__ebnf *r, bool loop);
 
 /* [lazy, max_chars=3] behind the name of `rule`, which ends before r->at. */
 void tsl__ebnf_options_read(tsl__ebnf *r, uint32_t rule);
-/* Does what they say; all rules are read. */
+/* Carries out the options, after all rules were read. */
 void tsl__ebnf_options_apply(tsl__ebnf *r);
 
 #endif

@@ -45,7 +45,7 @@ tsl__expr tsl__format_expr(tsl__exprs *x, const char *name, size_t length, bool 
 /* What draft 3 calls a time: hh:mm:ss, without fraction and offset. */
 tsl__expr tsl__format_clock(tsl__exprs *x);
 
-/* A pattern of our own, which is right: it compiles, unless x fails, which sticks. */
+/* A pattern of the library itself, which is correct: TSL__NONE only if x fails (sticky). */
 tsl__expr tsl__format_pattern(tsl__exprs *x, const char *pattern);
 
 /* host.c: the rest of a host name at the beginning of a label, `total` octets having been read.

@@ -1,4 +1,4 @@
-/* tags_build.c - trees of formats built in C. See tags.h and section 10 of turnstile.h.
+/* tags_build.c - trees of formats built in C. See tags/tags.h and section 10 of turnstile.h.
  *
  * Problem   A host that writes C should not have to print JSON to describe an answer. Nor should it
  *           have to check forty calls for running out of memory.

@@ -1,7 +1,7 @@
 /* build.c - rules to the tree of compiler/gbnf/ast.h, which lowers them.
  *
- * Problem   A template is not one rule, and a rule with a parameter is up to 2^64 of them. Which
- *           are needed, is known only from the start rule on.
+ * Problem   A template is not one rule, and a rule with a parameter is up to 2^64 of them. Only the
+ *           start rule shows which of them are needed.
  * Idea      Instances: a definition with the values of its parameter and its arguments. The start
  *           is the first. Building an instance names others, which wait in a list until it is their
  *           turn. A hash table finds an instance that is there, so each is built once.
@@ -9,12 +9,12 @@
  * Bounds    TSL__LARK_INSTANCES_MAX. A template that calls itself with more and more arguments, or
  *           a parameter that only grows, ends there. The error names the rule.
  *
- * A rule becomes a rule there. A template becomes one for each list of arguments that it is used
- * with. They wait in a list, so that templates that use templates need no recursion. Arguments are
- * equal if they are the same rule, or terminals of the same expression.
+ * A rule becomes a rule of that tree. A template becomes one rule for each list of arguments that
+ * it is used with. Instances wait in a list, so that templates that use templates need no
+ * recursion. Arguments are equal if they are the same rule, or terminals of the same expression.
  *
- * A terminal is an EXPR node, with what is ignored after it. One that counts far has a rule of its
- * own, as its counter needs a frame.
+ * A terminal is an EXPR node, with what is ignored after it. A terminal with a large count has a
+ * rule of its own, because its counter needs a frame.
  *
  * Tested by tests/lark/test_lark.c
  *

@@ -4,8 +4,9 @@
  *           cannot be followed while the text is read.
  * Idea      The parser leaves a list of actions for each module. They are done here, all of a
  *           module in the order of its text. A module is done after those that it imports, so that
- *           it can change what it has from them. The last module was read last, and imports none
- *           that was read after it: so the modules are done from the last to the first.
+ *           it can change the definitions that it imports. The last module was read last, and
+ *           imports none that was read after it: so the modules are done from the last to the
+ *           first.
  * Bodies    A definition has a list of bodies. %extend adds one, which means one more alternative.
  *           %override makes a new list.
  * Example     a.lark   n: INT

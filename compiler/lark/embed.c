@@ -1,7 +1,7 @@
 /* embed.c - what stands within a rule in another notation: %json, %regex, %lark, @name.
  *
  * Problem   A rule needs a JSON value, a part of a given text, or another grammar. In Lark's own
- *           notation they would be pages, or cannot be said.
+ *           notation these would take pages, or cannot be written.
  * Idea      The scanner stands at the '%' or '@'. It takes the whole of the other notation as one
  *           node, and goes on behind it. What the node means is found out later, by the pass that
  *           builds rules. Only %regex is compiled at once, as its JSON is not kept.

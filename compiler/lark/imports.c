@@ -6,9 +6,9 @@
  *           listed. In the importing module they lead to names of that module (items.c follows
  *           them). All definitions of the file are there, bound or not, as its rules need them.
  *
- * Each grammar that imports has a copy of what it imports, as Lark has it. A change of an imported
- * name is seen by those only who have it from there. Imports wait in a list and are done one after
- * the other, however deep they go.
+ * As in Lark, each grammar that imports has a copy of what it imports. A change of an imported name
+ * is seen only where that copy is used. Imports wait in a list and are done one after the other,
+ * however deep they go.
  *
  *   %import common.INT            the library's (library.c)
  *   %import a.b.x  .b.x           requested from the resolver: "a/b.lark", and the same beside

@@ -102,7 +102,7 @@ typedef struct tsl__lmodule {
   uint32_t importer;  /* module, or TSL__LARK_NOWHERE */
   uint32_t import_at; /* where the grammar itself imports it, or something that does */
   uint32_t around;    /* of a grammar in braces: whose text it stands in; 0: of none */
-  uint32_t root;      /* whose %ignore counts: itself, or who imports it */
+  uint32_t root;      /* the module whose %ignore counts: this one, or its importer */
   tsl__string label;  /* of a list of grammars: its name; NULL */
   bool listed;        /* it is of a list */
   bool schema;        /* its text is a JSON Schema */
@@ -114,7 +114,7 @@ typedef struct tsl__lmodule {
   uint32_t first_action, last_action; /* of its text, or TSL__LARK_NOWHERE */
 } tsl__lmodule;
 
-/* What is to be done with a definition, once what its module imports is known. */
+/* What is to be done with a definition, once the imports of its module are known. */
 typedef enum tsl__lhow {
   TSL__LARK_DEFINE,
   TSL__LARK_OVERRIDE,
@@ -149,7 +149,7 @@ typedef struct tsl__limport {
 /* A terminal where it stands in a rule. */
 typedef struct tsl__lexeme {
   tsl__expr text, skip; /* skip: what is ignored after it */
-  bool lazy;            /* of a rule that says where it ends */
+  bool lazy;            /* of a lazy rule */
 } tsl__lexeme;
 
 typedef struct tsl__lark {
@@ -173,7 +173,7 @@ typedef struct tsl__lark {
   TSL__VEC(tsl__lparam) params64;
   TSL__VEC(tsl__lark_mark) marks;
   TSL__VEC(tsl__lexeme) lexemes; /* member c of EXPR nodes, less 1 */
-  bool lazy;                     /* one of them is */
+  bool lazy;                     /* some lexeme is lazy */
   TSL__VEC(char) report;         /* items of the grammar's report, as JSON */
   uint32_t top;                  /* the module that has the start */
   tsl__arena arena;              /* of a list of grammars */
@@ -188,10 +188,10 @@ typedef struct tsl__lark {
 bool tsl__lark_fail(tsl__lark *l, tsl_status status, uint32_t module, size_t at, const char *format,
                     ...) TSL__PRINTF(5, 6);
 bool tsl__lark_no_memory(tsl__lark *l);
-/* Adds to the report of the grammar: something at a place that says nothing of the language. */
+/* Adds to the report of the grammar: something at a place that has no effect on the language. */
 bool tsl__lark_note(tsl__lark *l, uint32_t module, uint32_t at, const char *keyword,
                     const char *reason, const char *what, uint32_t length);
-/* Is there no sense in going on? */
+/* Has anything failed, so that the pass must stop? */
 bool tsl__lark_failed(tsl__lark *l);
 /* 0 (the EMPTY node) on failure. */
 uint32_t tsl__lark_node(tsl__lark *l, tsl__lkind kind, uint32_t at, uint32_t a, uint32_t b,
@@ -225,7 +225,7 @@ tsl__expr tsl__lark_chunks(tsl__lark *l, const struct tsl__json *strings);
 tsl__expr tsl__lark_words(tsl__lark *l, const char *text, uint32_t length);
 tsl__expr tsl__lark_characters(tsl__lark *l, const char *text, uint32_t length);
 
-/* param.c: of a parameter whose value is p. */
+/* param.c: for a parameter of the value p: its new value; and does a condition hold? */
 uint64_t tsl__lark_param_value(const tsl__lark *l, uint32_t param, uint64_t p);
 bool tsl__lark_param_holds(const tsl__lark *l, uint32_t param, uint64_t p);
 
@@ -234,7 +234,7 @@ bool tsl__lark_parse(tsl__lark *l, uint32_t module);
 
 /* imports.c: adds what was imported, and what that imports. */
 bool tsl__lark_import(tsl__lark *l);
-/* define.c: does what the texts of all modules say, and checks that all names are there. */
+/* define.c: carries out the actions of all modules, and checks that all names are there. */
 bool tsl__lark_define(tsl__lark *l);
 /* library.c: the text of a grammar that is built in, or NULL. */
 const char *tsl__lark_library(const char *name, size_t length);
@@ -258,16 +258,16 @@ typedef TSL__VEC(char) tsl__lark_chars;
 bool tsl__lark_pattern(tsl__lark *l, uint32_t module, uint32_t at, const uint8_t *text, size_t n,
                        uint32_t flags, tsl__lark_chars *out, uint8_t *traits);
 
-/* What a definition's [suffix=…] is, if it is one string; false: it is not. */
+/* The string of a definition's [suffix=…] or [stop=…]; false: it is no string. */
 bool tsl__lark_suffix_text(const tsl__lark *l, const tsl__ldef *d, tsl__string *out);
 /* terminal.c: expressions of all terminals, and of what is ignored. */
 bool tsl__lark_terminals(tsl__lark *l);
-/* Of a literal, range or regular expression in a rule. */
+/* The expression of a literal, range or regular expression in a rule. */
 bool tsl__lark_leaf(tsl__lark *l, uint32_t module, uint32_t node, tsl__expr *out, uint8_t *traits);
 /* The shortest texts of e: those of which no beginning is one, too. */
 tsl__expr tsl__lark_shortest(tsl__exprs *x, tsl__expr e);
 
-/* Fails: what stands there is open. */
+/* Fails, because the part at that place is open. */
 bool tsl__lark_open(tsl__lark *l, uint32_t module, uint32_t at);
 
 /* whole.c: the texts of a terminal, its parts read as one regular expression; false: that does not
@@ -277,7 +277,7 @@ bool tsl__lark_whole(tsl__lark *l, const tsl__ldef *d, tsl__expr *out, uint8_t *
 /* build.c: rules to l->g; *root is where to start. */
 bool tsl__lark_build(tsl__lark *l, uint32_t *root);
 
-/* lexeme.c: after that, where lazy lexemes may begin, others end before one is whole. */
+/* lexeme.c: after build.c. Where a lazy lexeme may begin, no other lexeme may hold its text. */
 bool tsl__lark_lexemes(tsl__lark *l, uint32_t *root);
 
 #endif

@@ -44,10 +44,10 @@
 typedef tsl_status tsl__lark_json(void *ctx, tsl__exprs *x, const char *schema, size_t length,
                                   tsl__expr *out, tsl_error *error);
 
-/* A part of a text that somebody wants back, or whose tokens are counted. */
+/* A part of a text that the caller wants back, or whose tokens are counted. */
 typedef struct tsl__lark_mark {
-  tsl__string name; /* NULL: it is not wanted back */
-  tsl__string end;  /* no part of what is wanted; NULL: none */
+  tsl__string name; /* NULL: the part is not wanted back */
+  tsl__string end;  /* the end of the part, which is not wanted back; NULL: none */
   bool counted;
   uint32_t max_tokens;
 } tsl__lark_mark;
@@ -56,8 +56,8 @@ typedef struct tsl__lark_mark {
 typedef tsl__expr tsl__lark_marks(void *ctx, tsl__exprs *x, const tsl__lark_mark *mark,
                                   tsl__expr body);
 
-/* What is written where the grammar has this text: another expression without rules. TSL__NONE on
- * failure (sticky), or if nothing is. */
+/* The expression, without rules, of what is written in place of a text of the grammar. TSL__NONE on
+ * failure (sticky), or if there is no such text. */
 typedef tsl__expr tsl__lark_written(void *ctx, tsl__exprs *x, tsl__expr text);
 
 typedef struct tsl__lark_options {
@@ -70,7 +70,8 @@ typedef struct tsl__lark_options {
   /* if not NULL, called for each part of a rule that is a regular language; tokens are refused */
   tsl__lark_written *written;
   void *written_ctx;
-  const char **report; /* if not NULL, what the grammar says that means nothing here: JSON, of x */
+  /* if not NULL: parts of the grammar without effect, as JSON that belongs to x */
+  const char **report;
   tsl_resolver resolver; /* called for imported files ("a/b.lark"); NULL: there are none */
   void *resolver_ctx;
 } tsl__lark_options;

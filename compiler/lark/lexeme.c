@@ -7,12 +7,12 @@
  *           any way, a text with "<function" would be a TEXT as well, and nothing would be forced.
  * Idea      llguidance's lexer runs all lexemes that may come at a place side by side. A lazy one
  *           is over, and accepted, as soon as it matches. So no other lexeme there can hold a match
- *           of it as a beginning. Here TEXT becomes TEXT & ~(HEAD any*), where HEAD may begin as
- *           well, and another lazy one LAZY & ~(HEAD any+).
- * Places    Which lazy ones may begin at a place is a set. A rule is made once for each pair of
- *           sets that it is met with. One set may begin where the rule begins, the other where it
- *           ends. The sets are those of one way to read the text. In a loop, and after items that
- *           may be empty, a place is met in two ways; there the ones count that both have.
+ *           of it as a beginning. Where HEAD may begin as well, TEXT becomes TEXT & ~(HEAD any*),
+ *           and another lazy lexeme LAZY becomes LAZY & ~(HEAD any+).
+ * Places    Each place has a set of lazy lexemes that may begin there. A rule is met with two sets:
+ *           that of its beginning, and that of its end. For each pair of sets the rule is made
+ *           once. In a loop, and after items that may be empty, a place is reached in two ways.
+ *           There the lexemes count that both sets have.
  * Example   start: (call)* TEXT. Before each call, and before TEXT, the set is {head}. TEXT holds
  *           no "<function"; head is as it was.
  * Cost      Nothing in a grammar without lazy rules; else linear in the rules times the pairs.

@@ -2,7 +2,8 @@
  *
  * Problem   Lark reads the escapes of a literal before it knows what the literal is. So an escape
  *           in a regular expression may be read twice, by Lark and by the expression.
- * Idea      The same here: one pass over both kinds, in front of everything else.
+ * Idea      This file does the same: one pass over strings and regular expressions, before
+ *           everything else.
  * Example   "\n" is a newline. "\d" is a backslash and a d. /\d/ is a digit, as the expression
  *           reads the escape that was left.
  *

@@ -2,10 +2,10 @@
  *
  * Problem   "Each of these at most once, in any order" has 2^n rules, one for each set of those
  *           that are there. llguidance writes one rule with a parameter for all of them.
- * Idea      perm::_ is a rule for each value of its parameter. What names it says the value that
- *           the parameter becomes, as a function of the own one: perm::set_bit(3). An alternative
- *           with a condition, %if bit_clear(3), is there only for the values of which it holds.
- *           build.c makes the rules that the start leads to, and no others.
+ * Idea      perm::_ is a rule for each value of its parameter. A use of the rule gives the new
+ *           value as a function of the current one: perm::set_bit(3). An alternative with a
+ *           condition, %if bit_clear(3), is there only for the values of which it holds. build.c
+ *           makes the rules that the start leads to, and no others.
  * Example     start: p::0
  *             p::_: "" | "a" p::set_bit(0) %if bit_clear(0)
  *           The start leads to two rules, p::0 and p::1.

@@ -1,14 +1,14 @@
 /* substring.c - any chunks of a text that follow one another: %regex {"substring_words": "…"}.
  *
- * Problem   A model shall quote from a text: chunks n to m of it, for any n and m. Of 10^5 chunks
- *           there are 10^10 such texts.
+ * Problem   A model must quote from a text: chunks n to m, for any n and m. 10^5 chunks have 10^10
+ *           such quotations.
  * Idea      It is the suffix automaton of the list of chunks, with chunks as its letters. It has
  *           fewer than two states for each chunk, and all of them end a text. A state's edges are
  *           sorted by the bytes of their chunks. So the edges which go on with a byte are a range
  *           of them.
  * Position  A range of edges, and how many bytes of their chunks are read. It is one native
- *           automaton (expr.h), made where a text gets to it. Where a chunk ends and another one
- *           begins with it, both go on, as alternatives.
+ *           automaton (expr/expr.h), made where a text gets to it. Where a chunk ends and another
+ *           one begins with it, both go on, as alternatives.
  * Example   "ab", "a", "b" : after "a" the text is within "ab", or after the chunk "a"
  * Words     runs of letters, digits and '_'; runs of white space; runs of anything else
  * Cost      n log n to build, some 60 bytes a chunk; a step looks at the bytes that can follow
@@ -262,7 +262,7 @@ static bool build(tsl__lark *l, automaton *m, const uint32_t *order, uint32_t co
   return fine && sort_edges(m);
 }
 
-/* The distinct ones of a set of expr.h, which keeps copies. */
+/* The distinct ones of a set of expr/expr.h, which keeps copies. */
 static bool keep_chunks(tsl__lark *l, automaton *m, const tsl__string *all, uint32_t count,
                         uint32_t *order) {
   tsl__stringset set = tsl__stringset_new(l->x, all, count, order);

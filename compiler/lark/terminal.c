@@ -8,9 +8,9 @@
  * Lazy      Laziness spreads along a sequence: "<" /.*?/ ">" ends at the first ">". Of
  *           alternatives each has its own. The shortest texts of E are E & ~(E any+): those of
  *           which no beginning matches too.
- * Traits    What the parts of a sequence are is joined from left to right (`then`). A part of
- *           several lengths after a lazy one is LATE. "The shortest" would cut that part as well,
- *           which its author did not mean. So it is refused.
+ * Traits    The traits of a sequence are joined from those of its parts, from left to right
+ *           (`then`). A part of several lengths after a lazy one is LATE. "The shortest" would cut
+ *           that part as well, which its author did not mean. So it is refused.
  * Example   A: "<" B ">"    B: /.*?/
  *           raw of B is .*, its value the empty text. raw of A is <.*>, its value <[^>\n]*>.
  * Open      A look-around that its own part does not decide leaves the part OPEN, without an

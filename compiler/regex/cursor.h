@@ -21,7 +21,7 @@ typedef struct tsl__rx_cursor {
   const uint8_t *text;
   size_t at, length;
   bool fold, dot_all, multiline; /* flags in force */
-  bool counts;                   /* those that repeat nothing are errors, and {,n} */
+  bool counts;                   /* quantifiers that repeat nothing, and {,n}, are errors */
   bool very_end;                 /* \Z is \z */
   uint32_t depth;                /* groups around this place */
   uint32_t groups;               /* capturing groups begun so far */

@@ -9,12 +9,11 @@
  *             (?!R)·K = K & !(R·text)
  *             $·K     = K & ε
  *
- *           What a place demands of the text before it is not known there. So the continuation is a
- *           union of items (condition, expression). A condition is about the code point before (a
- *           set, or the beginning of the text). That is enough for ^, \b and all look-behinds of
- *           one code point. Or the condition is about the whole text before: (?<=R) is "the text
- *           before is in text·R". A condition is discharged as soon as what stands before it is
- *           known:
+ *           The text before a place is not known there. So the continuation is a union of items
+ *           (condition, expression). A condition is about the code point before (a set, or the
+ *           beginning of the text). That is enough for ^, \b and all look-behinds of one code
+ *           point. Or the condition is about the whole text before: (?<=R) is "the text before is
+ *           in text·R". A condition is discharged as soon as what stands before it is known:
  *
  *             L·(c, K) = (true, (L & c)·K)   where L's members are long enough to decide c, or L
  *                                            begins the text

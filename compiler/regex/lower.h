@@ -76,17 +76,17 @@ bool tsl__rx_local(tsl__rx_lowering *l, const tsl__rx *node, tsl__expr *out);
 tsl__rx_rests tsl__rx_loop(tsl__rx_lowering *l, tsl__rx *body, tsl__expr then);
 
 /* lower.c */
-/* An empty list with room for so many; `at` is NULL on failure. Adding joins items where it can and
- * leaves out those that can't be. */
+/* An empty list with room for so many; `at` is NULL on failure. Adding joins items where it can,
+ * and leaves out items that nothing can match. */
 tsl__rx_rests tsl__rx_list_new(tsl__rx_lowering *l, size_t room);
 void tsl__rx_list_add(tsl__rx_lowering *l, tsl__rx_rests *out, tsl__rx_rest item);
 tsl__rx_rests tsl__rx_lower(tsl__rx_lowering *l, const tsl__rx *node, tsl__rx_rests rests,
                             bool first);
 
 /* ---- span.c ---------------------------------------------------------------------------------- */
-/* The pattern with a counted run unbounded, where it is the same for texts of at most *most
- * characters. Itself, and TSL__INF: it has no such run. NULL on failure. `search`: it is looked for
- * within a text. */
+/* The pattern without the bound of its counted run. For texts of at most *most characters both
+ * patterns are the same. A pattern without such a run is returned as it is, with TSL__INF. NULL on
+ * failure. `search`: the pattern is looked for within a text. */
 tsl__rx *tsl__rx_unbound(tsl__rx_lowering *l, tsl__rx *root, bool search, uint32_t *most);
 
 #endif

@@ -69,7 +69,7 @@ typedef struct tsl__regex_flags {
  * \p and for case folding past ASCII. */
 tsl_status tsl__regex_compile(tsl__exprs *x, const char *pattern, size_t length,
                               const tsl__regex_flags *flags, tsl__expr *out, tsl_error *error);
-/* Is it a pattern, by itself? As tsl__regex_compile, but nothing is made of it. */
+/* Is the text a pattern? As tsl__regex_compile, without an expression. */
 tsl_status tsl__regex_check(const tsl_allocator *a, const char *pattern, size_t length,
                             tsl_error *error);
 

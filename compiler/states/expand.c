@@ -2,9 +2,10 @@
  *
  * Problem   A state needs, for each of 256 bytes, the state that follows. But most bytes lead
  *           nowhere, and most states are visited by a few bytes only.
- * Idea      reads.c says between which bytes the derivative can change, so one derivative is made
- *           for each range. alike.c says which ranges lead to the same place. Targets that hardly
- *           any text visits wait (TSL__TARGET_LATER): they are derived when the first text does.
+ * Idea      expr/reads.c says between which bytes the derivative can change, so one derivative is
+ *           made for each range. expr/alike.c says which ranges lead to the same place. Targets
+ *           that hardly any text visits wait (TSL__TARGET_LATER): each is derived when the first
+ *           text comes to it.
  * Example   [a-z]+x has the ranges below 'a', a-w, x, y-z and above. The first and the last are
  *           dead, and a-w and y-z are alike: two derivatives.
  * Calls     A rule with something behind it becomes an edge: push what follows, go to the rule.

@@ -1,5 +1,5 @@
 /* failure.c - see failure.h.
- * Recursion follows the nesting of an expression, as in deriv.c.
+ * Recursion follows the nesting of an expression, as in expr/deriv.c.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/states/failure.h"

@@ -2,8 +2,8 @@
  *
  * Problem   A pattern that looks for some words anywhere, or forbids them, has a state for each
  *           beginning of a word. By most bytes all of these states go where the state without a
- *           word under way goes. Deriving each of them by each range of bytes would find that out
- *           again and again.
+ *           word under way goes. To derive each of them by each range of bytes would repeat the
+ *           same work.
  * Idea      The failure links of Aho and Corasick, read off the expression. Among its alternatives,
  *           those that begin with few bytes are the words under way. The expression without them
  *           leads to the same places by all other bytes.

@@ -1,6 +1,6 @@
-/* grow.h - what the files share that let states grow out of expressions. These are states.c (which
- * state an expression has), fixed_texts.c (states that spell listed texts) and expand.c (the
- * transitions of a state).
+/* grow.h - what the files share that make states from expressions. These are states.c (which state
+ * an expression has), fixed_texts.c (states that spell listed texts) and expand.c (the transitions
+ * of a state).
  *
  * One tsl__states belongs to each layer. It holds the layer's expressions, the list of their
  * states, and vectors that one expansion after the other reuses, so that most expansions allocate
@@ -15,7 +15,7 @@
 #include "compiler/states/states.h"
 #include "runtime/walk/fixed.h"
 
-/* literals that are spelled one after the other and share their copies; a power of two */
+/* how many copies of literals are kept; a power of two */
 #define TSL__COPIES 16u
 
 /* A literal's bytes, which do not move as those of the expressions do. States that spell what is

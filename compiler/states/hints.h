@@ -1,4 +1,4 @@
-/* hints.h - what the walk may know of a state past its transitions. See tsl__hint in
+/* hints.h - what the walk may know of a state, besides its transitions. See tsl__hint in
  * runtime/automaton/state.h.
  *
  * Contract  Where multi-byte characters are letters, the expression matches valid UTF-8 only: every
@@ -19,14 +19,15 @@ typedef struct tsl__letters {
   /* a character that is cut off may be one of `nonascii`, or of what comes where no more of these
    * may: see runtime/walk/nonascii.h */
   bool whole;
-  /* letters up to which it survives, whichever they are; past which it does not */
+  /* limit: any text of at most so many letters survives. dead: none with more letters does */
   uint32_t limit, dead;
   tsl__expr base, except; /* of a difference; base NONE: none */
   tsl__expr like;         /* the same without its length limit; NONE: no such form */
   uint32_t like_limit;    /* over texts of at most so many characters the two are equal */
   uint32_t like_dead;     /* no text has more characters than this */
-  bool like_far;          /* and where they might have more, `like` is of no use */
-  /* if not 0: and of at most so many for each iteration that the active loop has left */
+  bool like_far;          /* where tokens might have more, `like` is of no use */
+  /* if not 0: `like_limit` is also at most so many characters for each iteration that the active
+   * loop has left */
   uint32_t like_unit;
   /* a part of e's texts, those of few repetitions: whatever it takes, e takes; 0: not known */
   tsl__expr low;
@@ -40,16 +41,17 @@ typedef struct tsl__letters {
   uint32_t low_left; /* where the active loop has at least so many iterations left */
 } tsl__letters;
 
-/* What the frame `e` is like, its active loop (if any) being in `phase`: fill *out but for
+/* The form of the frame `e`, whose active loop (if any) is in `phase`: fill *out but for the
  * letters. */
 void tsl__form_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters *out);
 /* Its letters, which may take long to find: fill *out but for the form. */
 void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 
-/* What is known at once of the frame `e`: TSL__TEXT_..., and of one that counts the bounds of its
- * loop. */
+/* The kind of the frame `e`, if it is known at once: TSL__TEXT_... A frame that counts also gets
+ * the bounds of its loop. */
 unsigned tsl__text_of(tsl__exprs *x, tsl__expr e, uint32_t *least, uint32_t *most);
-/* Only if it is COUNTED, or QUOTED: the latter is known here alone. */
+/* The same for TSL__TEXT_COUNTED and TSL__TEXT_QUOTED only. tsl__text_of does not know the
+ * latter. */
 unsigned tsl__counted_of(tsl__exprs *x, tsl__expr e, uint32_t *least, uint32_t *most);
 
 /* ---- hints_like.c ---------------------------------------------------------------------------- */
@@ -67,13 +69,13 @@ bool tsl__spares(const tsl__exprs *x, tsl__expr e, uint8_t byte);
 
 #define TSL__LIKE_ENOUGH 17u /* from here on the walk tries the few longer tokens one by one */
 
-/* e without its length, if a part of it is one: texts of *min to *limit characters (*limit
- * TSL__INF: none found). `whole`: e is under JSTR, and the part counts any characters. Else the
- * part is up to so many characters of a class, of which only the maximum is left out. */
+/* e without its limit of length, if a part of e is such a limit: texts of *min to *limit characters
+ * (*limit TSL__INF: none found). `whole`: e is under JSTR, and the part counts any characters. Else
+ * the part is up to so many characters of a class, of which only the maximum is left out. */
 tsl__expr tsl__without_length(tsl__exprs *x, tsl__expr e, bool whole, uint32_t *min,
                               uint32_t *limit);
-/* Fill in `like` of what is `rest` and at most `length` characters; `begun`: the active loop, if
- * any, has its minimum; `json`: under JSTR. */
+/* Fill in `like` for the texts of `rest` with at most `length` characters; `begun`: the active
+ * loop, if any, has its minimum; `json`: under JSTR. */
 void tsl__far_from_limit(tsl__exprs *x, tsl__expr rest, bool begun, uint32_t length, bool json,
                          tsl__letters *out);
 /* Fill in `open` of e (under JSTR), of which texts that are too short go on. */
@@ -84,8 +86,8 @@ void tsl__nonascii_loop(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 void tsl__alone_of(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 /* hints_any.c: the same of counts of one class, beside one another and within one another. */
 void tsl__any_begins(tsl__exprs *x, tsl__expr e, tsl__letters *out);
-/* hints_any.c: letters of which *most, or more, may come, whichever they are, and whether they
- * may be a whole text; false: none. */
+/* hints_any.c: letters of which any *most, or more, may come. *ends: they may be a whole text.
+ * False: there are none. */
 struct tsl__letter_set;
 bool tsl__letters_by_room(tsl__exprs *x, tsl__expr e, struct tsl__letter_set *letters,
                           uint32_t *most, bool *ends);

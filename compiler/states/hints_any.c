@@ -1,11 +1,12 @@
-/* hints_any.c - counts beside one another and within one another: which beginnings do their texts
- * have?
+/* hints_any.c - the beginnings of texts that counts allow, beside one another and within one
+ * another.
  *
- * Problem   `^(.{1,10}){1,10}$` after some characters is a union of many counts, another one after
- *           each character. Each is a state of its own, and a walk.
- * Idea      Whatever the counts are, any few characters may come: where nothing follows the frame,
- *           its beginnings are those of `.*`. So the reference is the class, as far as no count is
- *           used up (tsl__hint's `alone`). Tokens that are longer are tried one by one.
+ * Problem   `^(.{1,10}){1,10}$` after some characters is a union of many counts, and another union
+ *           after each character. Each union is a state with a walk of its own.
+ * Idea      Whatever the counts are, any few characters may come. So if nothing follows the frame,
+ *           short beginnings of its texts are those of `.*`. So the reference is the class, as far
+ *           as no count is used up (tsl__hint's `alone`). Tokens that are longer are tried one by
+ *           one.
  * Room      An expression has room for so many characters, whichever they are. It is full if any
  *           text of that length is one of its texts: then what follows the expression begins there.
  *             class C        room 1, full          C{m,n}          room n, full
@@ -19,9 +20,10 @@
  *           `([a-z]{1,20},?){1,18}`, of which 360 may come. Alternatives are looked at one by one,
  *           and the one with the most room counts. A loop that is entered has room for those behind
  *           it only: its register is not known here.
- * Beside    The beginnings of `.{0,38}\w{1,58}` are the texts of `.{0,38}\w{0,58}`. After a
- *           letter, `\w{0,57}` is an alternative of the first, as a text may end there. Of the
- *           second one it is a part (alt.c drops it), so that one count is left to be followed.
+ * Beside    The beginnings of `.{0,38}\w{1,58}` are the texts of `.{0,38}\w{0,58}`. After a letter
+ *           the first expression has the alternative `\w{0,57}`, because a text may end there. In
+ *           the second one that alternative is a part of another and is dropped (expr/alt.c), so
+ *           only one count is followed.
  * Cost      One look at each part, LOOKS_MAX at most, and LETTERS_LOOKS for letters. A mask of
  *           `^.{1,38}\w{1,58}$` took 410,000 steps, and takes 20,000.
  * Tested by tests/walk/test_near_limit.c, tests/engine/test_oracle.c

@@ -4,12 +4,12 @@
  *           repeated. Then it is followed as if there were none. So one walk serves all counts. It
  *           is exact for tokens that are too short to reach a limit. An upper bound has no effect
  *           before it is reached, neither on what may come next nor on the shortest completion. The
- *           length goes first: what is left without it does not depend on the position any more.
- *           Then groups, then automata that know their own limits. Of a meet that is no JSON string
- *           the part that says how many characters of a class there may be loses its maximum.
- *           Forbidden texts are a limit too: as long as none of them can be spelled, all texts go.
- *           Near a group's limit, a state whose groups may be repeated only a few times helps. A
- *           token that it allows is allowed: what few repetitions take, more of them take as well.
+ *           length is dropped first: without it the state does not depend on the position any more.
+ *           Then groups, then automata that know their own limits. An intersection that is no JSON
+ *           string loses the maximum of the part that counts characters of a class. Forbidden texts
+ *           are a limit too: as long as none of them can be spelled, all texts go. Near a group's
+ *           limit, a state whose groups may be repeated only a few times helps. A token that it
+ *           allows is allowed: what few repetitions take, more of them take as well.
  * Example   (\S+\s+){0,49}\S+ of at most 500 characters is walked as (\S+\s+){0,49}\S+, and that as
  *           (\S+\s+)*\S+, one walk for all words.
  * Tested by tests/engine/test_oracle.c

@@ -8,8 +8,8 @@
  *           all expressions that were reached, so most states ask once.
  * Past ASCII  either all characters are letters, or those of a class that the grammar mentions,
  *               or none.
- * In vain   Two kinds are not explored further than what lies near. One has no unbounded loop over
- *           enough characters. The other has groups that count down.
+ * In vain   Two kinds of expressions are explored only a few steps far. One has no unbounded loop
+ *           over enough characters. The other has groups that count down.
  * Tested by tests/walk/test_letters.c, tests/engine/test_oracle.c (masks with and without hints are
  * equal)
  *
@@ -21,7 +21,7 @@
 #include "compiler/expr/deriv.h"
 
 #define TSL__LETTERS_MIN 16u /* fewer are not worth a class */
-/* where so many can be read the runtime must know that no more can, or it tries tokens
+/* if at most so many letters can be read, the runtime needs the exact number, or tries tokens
  * (TSL__SHORT_MAX) */
 #define TSL__LETTERS_FEW 16u
 
@@ -38,7 +38,7 @@ typedef struct tsl__reached {
   bool full, dead;  /* there is more; a letter is not legal somewhere */
   /* where not all was followed: the frame may end among the letters, or call */
   bool ends, calls;
-  uint64_t last;   /* step behind which no more is looked for */
+  uint64_t last;   /* the step after which exploring ends */
   tsl__bytes live; /* bytes that some of them read next */
 } tsl__reached;
 
@@ -62,8 +62,8 @@ void tsl__letters_of_class(tsl__exprs *x, tsl__expr class, tsl__letter_set *out,
 /* A loop over one class of characters? */
 bool tsl__is_class_loop(const tsl__exprs *x, const tsl__node *n);
 /* Letters that never stop: an endless loop over a class at the head of e, or of one of its
- * alternatives (the largest class counts). *need: what completes that, whatever else could have.
- * `depth`: 0. */
+ * alternatives (the largest class counts). *need: the fewest bytes that complete that loop's
+ * alternative. `depth`: 0. */
 bool tsl__letters_endless(tsl__exprs *x, tsl__expr e, tsl__letter_set *out, uint32_t *need,
                           unsigned depth);
 /* What a frame may do among letters, at most: the bytes that it may read, and whether it may end or
@@ -73,7 +73,7 @@ void tsl__letters_leave_by(tsl__exprs *x, tsl__expr e, const tsl__bytes *letters
  * is the text of a JSON string. */
 bool tsl__letters_explore(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *letters,
                           tsl__reached *r);
-/* What letters lead to that e is known to survive; false: that is too much to follow. */
+/* Where letters lead that e is known to survive; false: that is too much to follow. */
 bool tsl__letters_follow(tsl__exprs *x, tsl__expr e, const tsl__letter_set *letters,
                          tsl__reached *r);
 

@@ -19,8 +19,9 @@ tsl_status tsl__states_layer(const tsl__space *below, const tsl_vocab *vocab,
                              const tsl_limits *limits, tsl__space **space, tsl__exprs **x);
 /* The state of an expression as the start of a frame; 0 on failure (sticky). */
 tsl__state tsl__state_of(tsl__space *space, tsl__expr e);
-/* The same hook, beside one that the space has already: what is behind a state is known by its
- * handle (runtime/artifact/read.c). NULL when out of memory. Ended by the hook's `free`. */
+/* A second context of the same hook, for a space that has one already (runtime/artifact/read.c).
+ * The handle of a state says to which of the two it belongs. NULL when out of memory. The hook's
+ * `free` ends it. */
 void *tsl__states_open(tsl__space *space, tsl__exprs *x);
 tsl__state tsl__states_of(void *states, tsl__expr e);
 extern const tsl__hook tsl__states_hook;
@@ -28,7 +29,7 @@ extern const tsl__hook tsl__states_hook;
  * a state below, but cannot store them: so this is called before a layer gets another one above.
  * Failures are sticky. */
 void tsl__states_hint(tsl__space *space);
-/* NULL: the space was loaded, there are none. */
+/* The expressions of a layer. NULL: it was loaded, and has none. */
 tsl__exprs *tsl__states_exprs(const tsl__space *space);
 
 #endif

@@ -13,9 +13,9 @@
  *           the text. A begin opens a part, an end closes it; the text between two notes belongs to
  *           the innermost open part. Arguments of a style that is not JSON are written as JSON
  *           here: a key and a value are captures, and become "key": "value".
- * Revoked   Nothing that was reported is revoked. What two threads read in two ways waits until one
- *           of them has died, or the text is at its end.
- * Half      A character that is not whole waits: a caller gets UTF-8 that ends between characters.
+ * Revoked   Nothing that was reported is revoked. Text that two threads read in two ways waits
+ *           until one of them has died, or until the end.
+ * Half      An incomplete character waits: a caller gets UTF-8 that ends between characters.
  * Cost      Linear in the notes and bytes that become final. Each byte of text is copied once.
  * Tested by tests/tags/test_tags.c, tests/tags/test_answers.c, tests/programs/test_tools.py
  *

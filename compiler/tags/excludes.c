@@ -1,8 +1,8 @@
 /* excludes.c - strings of a JSON Schema without certain texts. See tags.h.
  *
  * Problem   A format of a JSON Schema may list texts that no string in it holds, at any depth,
- *           names of members included. They are, say, the markup around it, for readers that search
- *           for it.
+ *           names of members included. Such texts are, for example, the markup around the JSON, for
+ *           readers that search for that markup.
  * Idea      JSON Schema can say that itself: a subschema that holds for a value and, by a reference
  *           to itself, for all in it. It is added to the schema's text, as the only branch of a
  *           keyword that the schema does not use: allOf, anyOf or oneOf.

@@ -10,11 +10,11 @@
  *           text & !(.* "</think>" .*): text in which the end does not occur.
  * Parts     A request with forty tools often has the same schema twice. A schema that was compiled
  *           is found again by its text and its options: the same expression stands in both places.
- *           Also between grammars: an earlier grammar of the same vocabulary hands its parts on.
+ *           Grammars of one vocabulary share such parts, too.
  * Counted   Text with max_tokens is a frame of its own, with something empty at its end that no
  *           other frame has (quota_rule). So the matcher sees by the state that the counted text
- *           is over, and quota.h counts the tokens in between. Two equal formats in two places are
- *           one text.
+ *           is over, and matcher/quota.h counts the tokens in between. Two equal formats in two
+ *           places are one text.
  * Errors    An error within a schema has a pointer into that schema. It is set behind the pointer
  *           of the format, so that the caller finds the place in the whole: /format/json_schema +
  *           /type.

@@ -1,8 +1,8 @@
-/* links.h - many strings as a trie with failure links (Aho, Corasick 1975). Of it stops.c sees how
- * they overlap, and first.c follows a text along it.
+/* links.h - many strings as a trie with failure links (Aho, Corasick 1975). stops.c finds in it how
+ * the strings overlap; first.c follows a text along it.
  *
- * The node of a text is that of its longest end that some string begins with. The link of a node
- * leads to the longest proper suffix of it that is a node, too.
+ * The node of a text is the longest suffix of the text with which some string begins. The link of a
+ * node leads to the longest proper suffix of it that is a node, too.
  *
  * Example   Of "ab" and "bc": the nodes a, ab, b, bc. The link of ab leads to b, all others to the
  *           root. After the text "xab" the node is ab, and a `c` leads to bc.
@@ -15,22 +15,23 @@
 #include "compiler/tags/tags.h"
 
 typedef struct tsl__link {
-  /* the first one below, the next beside, and the longest suffix; 0: none, the root */
+  /* child: the first node below. next: its next sibling. link: the longest proper suffix that is a
+   * node. 0: none, or the root */
   uint32_t child, next, link;
   uint8_t byte;
-  /* a string ends here; some string ends at one of its proper suffixes; some string's end has it as
-   * a proper suffix */
+  /* ends: a string ends here. holds: a string is a proper suffix of this node. begun: this node is
+   * a proper suffix of a string */
   bool ends, holds, begun;
 } tsl__link;
 
 typedef struct tsl__links {
   tsl__exprs *x;
-  tsl__link *at; /* the root, and then in the order that they were made */
-  uint32_t *row; /* the same, shorter ones first */
+  tsl__link *at; /* the nodes: the root, then in the order in which they were made */
+  uint32_t *row; /* the numbers of the nodes, shorter texts first */
   uint32_t n;
 } tsl__links;
 
-/* The node below `from` by a byte; 0: none. *seen: nodes that were looked at, and one. */
+/* The node below `from` by a byte; 0: none. *seen: how many nodes were compared, or one more. */
 static inline uint32_t tsl__links_below(const tsl__link *at, uint32_t from, uint8_t byte,
                                         uint32_t *seen) {
   uint32_t i = at[from].child;

@@ -1,7 +1,7 @@
 /* lower.h - what lower.c, which turns formats into expressions, and leaves.c share.
  *
- * The strings at which a format must stop are handed down the tree as a struct stops. They are
- * those of the tag around it, if it is the last part of that tag.
+ * The strings at which a format must stop are handed down the tree as a struct stops. They are the
+ * ends of the tag around the format, if the format is the last part of that tag.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -40,7 +40,7 @@ tsl__expr tsl__lower_gbnf(tsl__tags_lowering *l, const tsl__tag *n);
 void tsl__tags_schema_pointer(const tsl__tags_lowering *l, const tsl__tag *n, const char *below,
                               char *out, size_t size);
 tsl__expr tsl__lower_any(tsl__tags_lowering *l, const tsl__tag *n, stops s);
-/* One of these tokens, or of all others. Those that no text can have count for nothing. */
+/* One of these tokens, or one of all others. Tokens that no text can have are left out. */
 tsl__expr tsl__lower_named(tsl__tags_lowering *l, const tsl__tag *n, const tsl_token *tokens,
                            size_t count, bool others);
 tsl__expr tsl__lower_token_set(tsl__tags_lowering *l, const tsl__tag *n, const tsl_token *more,
@@ -48,8 +48,9 @@ tsl__expr tsl__lower_token_set(tsl__tags_lowering *l, const tsl__tag *n, const t
 tsl__expr tsl__lower_tokens(tsl__tags_lowering *l, const tsl__tag *n, stops s);
 
 /* ---- loosen.c -------------------------------------------------------------------------------- */
-/* A schema of a tool that may be loosened gave this error. *tree becomes a copy of it without what
- * is to blame, and the report gets a line. False: the error stands. *rounds counts from 0. */
+/* A schema of a tool that may be loosened gave this error. *tree becomes a copy of the schema
+ * without the part that is to blame, and the report gets a line. False: the error stands. *rounds
+ * counts from 0. */
 bool tsl__tags_loosen(tsl__tags_lowering *l, const tsl__tag *n, tsl__json **tree,
                       const tsl_error *error, uint32_t *rounds);
 

@@ -3,9 +3,9 @@
  * Problem   A Lark grammar says name[capture] and name[max_tokens=9]. The parser (parse.c) and the
  *           quotas (runtime/matcher/quota.h) know captured rules and counted frames, and nothing of
  *           the notation.
- * Idea      The front end hands over each expression that is such a part, and goes on with what it
- *           gets back. That is a captured rule, as a tag has it. Its begin is the name of the
- *           capture. A rule for the empty text behind it keeps it from being a tail call.
+ * Idea      The front end hands over each expression that is such a part, and gets back a captured
+ *           rule, as tags have it. The `begin` of that rule is the name of the capture. A rule for
+ *           the empty text behind it keeps it from being a tail call.
  * Example   start: name "!"    name[capture]: /[a-z]+/    "ab!" has the capture name, "ab"
  * Steps     name[capture] is read first. The front end hands over [a-z]+, and gets back CALL m
  *           NOTHING. There m is a rule with the body [a-z]+ and the first capture. `start` is then

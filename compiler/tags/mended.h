@@ -11,8 +11,8 @@
 #include "runtime/core/base.h"
 
 typedef struct tsl__mended_call {
-  tsl__string name, id, arguments; /* id: length 0, it has none; arguments: JSON */
-  tsl__string repairs;             /* of a JSON array, without its brackets */
+  tsl__string name, id, arguments; /* id: length 0: none; arguments: JSON */
+  tsl__string repairs;             /* items of a JSON array, without its brackets */
 } tsl__mended_call;
 
 typedef struct tsl__mended {

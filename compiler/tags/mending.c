@@ -1,19 +1,19 @@
 /* mending.c - a parser whose grammar was compiled with `lenient`: no answer is refused.
  *
- * Problem   What nobody constrained may leave the grammar at any byte. What was read up to there is
- *           worth having, and so is what the rest means.
- * Idea      The text is read by the grammar as long as that goes. Where the grammar refuses it, all
- *           parts so far are given, and the rest waits for the end. Then the whole text is read
- *           once more by the mender (mended.h), and its parts are given that were not given yet.
+ * Problem   An answer that was written without a grammar may leave it at any byte. A caller still
+ *           wants the parts before that byte, and the meaning of the rest.
+ * Idea      The text is read by the grammar up to the first byte that the grammar refuses. All
+ *           parts so far are reported, and the rest waits for the end. Then the mender (mended.h)
+ *           reads the whole text once more, and the parts that were not reported yet follow.
  * Example   The answer is `<tool_call>{"name": "f", "arguments": {"n": 3,}}`. The grammar refuses
- *           the brace after the comma. Nothing was given until then, as the call was not whole. At
- *           the end the mender reads the text, drops the comma, and the call f {"n": 3} is given,
- *           with the repair noted.
- * Exact     A text that the grammar allows is what the grammar says, byte for byte. The mender is
- *           listened to only if it finds more calls in it, or the same ones in a code fence.
- * Streams   Text and thinking are given as they come. They are never revoked: what turns out to be
- *           markup, a call or thinking later may have been given as text. A call is given when it
- *           is whole, as its arguments may still be mended.
+ *           the brace after the comma. Nothing was reported until then, because the call was not
+ *           whole. At the end the mender reads the text and drops the comma. The call f {"n": 3} is
+ *           reported, with the repair.
+ * Exact     A text that the grammar allows is read by the grammar, byte for byte. The mender's
+ *           reading replaces this one only if it has more calls, or the same calls in a code fence.
+ * Streams   Text and thinking are reported as they come, and never revoked. So markup, a call or
+ *           thinking that is recognised late may have been reported as text. A call is reported
+ *           when it is whole, because its arguments may still be mended.
  * Cost      The text is kept once more, and read twice.
  * Tested by tests/programs/test_lenient.py, tests/tools/test_mend_json.c
  *

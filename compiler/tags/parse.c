@@ -5,15 +5,15 @@
  *            notes "frame with capture M begins / ends at byte n". Stacks and notes are lists with
  *            shared tails, stacks are interned. A byte moves every thread through the states that
  *            the matcher uses; equal stacks are one thread.
- * Ambiguity  Threads are ordered, and of equal stacks the first stays, but for values: what is JSON
- *            is no bare string. At each byte a thread first ends its frame, then goes on in it,
- *            then calls. So a part ends as early as it can, and begins as late as it can. At the
- *            end the first complete thread counts.
+ * Ambiguity  Threads are ordered, and of threads with equal stacks the first stays. Values are an
+ *            exception: a reading as JSON is preferred to one as a bare string. At each byte a
+ *            thread first ends its frame, then goes on in it, then calls. So a part ends as early
+ *            as it can, and begins as late as it can. At the end the first complete thread counts.
  * Empty      A tag with nothing in it whose end is empty reads no byte. Its begin and end are noted
- *            where the frame around it ends, if that cannot be empty without it.
+ *            where the frame around it ends, if that frame cannot be empty without the tag.
  * Streaming  What all threads agree on is final: the notes up to their last common one, and the
- *            text before the first other one. Text that may be the beginning of a tag's begin or
- *            end is held back until that is known, and so is half a character.
+ *            text before the first other one. Text that may become a tag's begin or end is held
+ *            back until this is decided, and so is half a character.
  * Example    The grammar has the call "<f>" [a-z]+ "</f>" in free text, and "Hi <f>ab</f>" is read.
  *            After "Hi " there is one thread, in free text. After "<f>" a frame with the capture f
  *            has begun: the thread's list has the note (begin f, byte 6). "ab" moves it on. "</f>"
@@ -29,8 +29,8 @@
  *            be over, it arrives in the frame below (land_below notes the end). Forks land in each
  *            of their branches.
  * Tables     An answer grows states and expressions, as a text of a matcher does. So each is read
- *            where new matchers begin (runtime/matcher/generation.h, edition.h), and is finished
- *            there.
+ *            where new matchers begin (runtime/matcher/generation.h, matcher/edition.h), and is
+ *            finished there.
  * Tokens     Where the grammar names special tokens, a token is one step of its own, beside the
  *            steps by the bytes that it spells.
  * Cost       Tens of nanoseconds a byte and thread (one, but for ambiguous grammars); memory: the

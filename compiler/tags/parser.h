@@ -48,7 +48,7 @@ typedef struct call_parts { /* + 1 */
   size_t first, last;
 } call_parts;
 
-/* What the text that stands outside of all captures stands behind. */
+/* What stands in front of the text that is outside of all captures. */
 typedef enum tsl__behind {
   TSL__BEHIND_NOTHING, /* or a gap was dropped there */
   TSL__BEHIND_THINKING,
@@ -75,17 +75,19 @@ struct tsl_parser {
   TSL__VEC(call_parts) call_parts; /* of each call that has a part, and of those before it */
   size_t parts_read;
   text_vec parts_text, key, json;
-  /* the end of what was given: the beginning of a special token's text that is no text here */
+  /* the end of the input, held back: it may become the text of a special token, which is no text
+   * here */
   text_vec held;
   uint32_t calls, members;
   uint32_t in_members; /* open captures of members: keys and values count in them alone */
   tsl__behind behind;
-  size_t behind_at; /* the byte at which that ended */
+  size_t behind_at; /* the byte at which it ended */
   bool finished;
-  /* Of a parser that mends (mending.c); NULL: it refuses what its grammar does. */
+  /* The mender of a lenient parser (mending.c); NULL: a text that the grammar refuses is an
+   * error. */
   const tsl__mender *mender;
-  text_vec raw;   /* all that was given */
-  bool refused;   /* the grammar refused it */
+  text_vec raw;   /* the whole input */
+  bool refused;   /* the grammar refused the input */
   bool is_mended; /* the answer is `mended`, in `arena` */
   tsl__mended mended;
   tsl__arena arena;
@@ -106,7 +108,7 @@ tsl_status tsl__parser_read_end(tsl_parser *p);
 
 /* ---- events.c -------------------------------------------------------------------------------- */
 void tsl__parser_put(tsl_parser *p, text_vec *to, const char *text, size_t n);
-/* Text between two notes, as what the innermost open capture makes of it. */
+/* Report the text between two notes, as a part of the innermost open capture. */
 void tsl__parser_report_text(tsl_parser *p, size_t to);
 /* Notes after `reported` up to `last`, in their order. */
 void tsl__parser_report_notes(tsl_parser *p, uint32_t last);
@@ -125,8 +127,9 @@ const char *tsl__mending_json(tsl_parser *p);
 bool tsl__mending_holds(const tsl_parser *p, size_t i);
 
 /* ---- gaps.c ---------------------------------------------------------------------------------- */
-/* Each of these may raise `reported_to`, and returns how far text may be reported. `to`: up to
- * where it is text, in front of a call or something else, at the end of the answer. */
+/* How far may text be reported? `to`: where the text ends so far. One is for text that goes on, one
+ * for text in front of a call (`call`) or another capture, one for the end. Each may raise
+ * `reported_to`. */
 size_t tsl__gaps_wait(tsl_parser *p, size_t to);
 size_t tsl__gaps_before(tsl_parser *p, size_t to, bool call);
 size_t tsl__gaps_at_end(tsl_parser *p, size_t to);

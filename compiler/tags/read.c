@@ -1,15 +1,15 @@
 /* read.c - structural-tag JSON to formats. See tags.h.
  *
- * Problem   Structural tags are written by hosts, and by hand. What is misspelled must be an error
- *           with its place: an "exclude" that is ignored would let through what should be kept
+ * Problem   Structural tags are written by hosts, and by hand. A misspelled member must be an error
+ *           with its place: an "exclude" that was ignored would let through the texts to be kept
  *           out.
  * Idea      A table of types. A row has the type's name, the kind of node, and a function that
  *           reads its members. It also has the names of all members that it may have. Members are
  *           read by small functions, one for each shape: a string, a flag, a count, a list of
  *           strings, a token, a format. Each says what is wrong and points at the JSON value.
  * Names     The field names are those that XGrammar publishes (its documentation, "Structural
- *           Tag"). Ours are two. "as" names what a part is to a reader ("text", "reasoning",
- *           "call", "id", "arguments"). "name" stands beside "as": "call".
+ *           Tag"). Two names are our own. "as" says what a part is to a reader ("text",
+ *           "reasoning", "call", "id", "arguments"). "name" stands beside "as": "call".
  * Example   {"type": "tag", "begin": "<a>", "content": {"type": "regex", "pattern": "[0-9]+"},
  *            "end": "</a>", "exclude": []}
  *           read_format finds the row "tag". `only` compares the members with those of the row:
@@ -24,8 +24,8 @@
  * Unread    Schemas, patterns and grammars stay as they are in the JSON tree. Their front ends
  *           read them when the node is lowered (leaves.c), and errors point into them as well.
  * Depth     Recursion follows the nesting of formats, at most TSL__TAGS_DEPTH.
- * Failing   The first failure is kept in the tree (tsl__tags_fail). Functions return false or
- *           NULL, and nobody goes on.
+ * Failing   The first failure is kept in the tree (tsl__tags_fail). Functions then return false or
+ *           NULL, and their callers return, too.
  * Cost      Linear in the JSON. Nodes and lists lie in the tree's arena.
  * Tested by tests/tags/test_tags.c, tests/tags/test_tags_errors.c
  *

@@ -1,18 +1,18 @@
-/* stops.c - of many strings that may end a free text: which can be cut in one way only, and which
- * tag has which trigger. See tags.h.
+/* stops.c - many strings may end a free text: which of them overlap, and which tag has which
+ * trigger? See tags.h.
  *
- * Problem   Free text up to a string T is free · T where no other string S ends first. Two cases
- *           are in the way: S lies in T, or a beginning of T (a proper one, T's own included) ends
- *           S. To compare each with each takes n² comparisons, and a request may have 100,000
- *           strings.
+ * Problem   Free text up to a string T is free · T, unless a string S may end first. This can
+ *           happen in two cases. S lies in T. Or S, which may be T itself, ends with a proper
+ *           beginning of T. To compare each with each takes n² comparisons, and a request may have
+ *           100,000 strings.
  * Idea      All of them in one trie with failure links (Aho, Corasick 1975). The link of a node
  *           leads to the longest proper suffix of it that some string begins with.
  *             S in T         on the way of T stands another string's node, or a node whose links
  *                            lead to one
  *             T begins in S  a node on the way of T, before its last, is reached over links from
  *                            the end of some S: those nodes are noted once
- *           Where S lies in T and ends before T does, T never ends a free text: S does. In the
- *           other cases T alone is such a text, so nobody has to search for one.
+ *           If S lies in T and ends before T does, T never ends a free text: S does. In all other
+ *           cases the text T itself is one that T ends, so no search for such a text is needed.
  * Example   Of the strings "ab", "cabd" and "bc": "ab" lies in "cabd". The link of the node "cab"
  *           leads to the node "ab", which ends a string. "bc" begins in "ab", as the link of the
  *           end "ab" leads to the node "b", on the way of "bc".

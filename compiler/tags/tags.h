@@ -17,19 +17,22 @@
  *           rule of its own, that is, a frame. parse.c follows a text through the same states and
  *           sees these frames begin and end. There is no second parser.
  *
- * Files     read.c    JSON -> nodes
+ * Files     read.c      JSON -> nodes
  *           excludes.c  strings of a schema without certain texts
- *           build.c   nodes from C
- *           write.c   nodes -> JSON
- *           text.c    constants, free text, tries of begins
- *           stops.c   which of many strings ends a text first, which tag has which trigger
- *           lower.c   nodes -> expressions: tags, loops, captures
- *           leaves.c  nodes -> expressions: schemas and their styles, patterns, text, tokens
- *           parse.c   text -> notes of where captures begin and end
- *           gaps.c    which text around calls and thinking is no content
- *           marks.c   captures in grammars of other notations
- *           events.c  notes -> parts, which a caller reads; the whole as JSON
- *           tags.c    memory and errors of a tree
+ *           write.c     nodes -> JSON
+ *           text.c      constants, free text, tries of begins
+ *           first.c     free text up to the first of many strings that overlap
+ *           stops.c     which of many strings overlap, which tag has which trigger
+ *           lower.c     nodes -> expressions: tags, loops, captures
+ *           leaves.c    nodes -> expressions: schemas and their styles, patterns, text, tokens
+ *           loosen.c    parts of a tool's schema that are left out
+ *           parse.c     text -> notes of where captures begin and end
+ *           events.c    notes -> parts, which a caller reads; the whole as JSON
+ *           gaps.c      which text around calls and thinking is no content
+ *           mending.c   a parser that refuses no answer
+ *           marks.c     captures in grammars of other notations
+ *           tags.c      memory and errors of a tree
+ *           grammar/tags_build.c, of a later room, makes nodes from C
  * Limits    TSL__TAGS_DEPTH formats inside one another, TSL__TAGS_WRITTEN bytes of a tree that is
  *           written
  * Tested by tests/tags/test_tags.c, tests/tags/test_answers.c, tests/programs/test_tools.py
@@ -52,7 +55,7 @@ typedef enum tsl__tag_kind {
   TSL__TAG_CONST,    /* text */
   TSL__TAG_SCHEMA,   /* schema, style */
   TSL__TAG_REGEX,    /* text */
-  TSL__TAG_GBNF,     /* text; begin: its texts, less this beginning of them */
+  TSL__TAG_GBNF,     /* text; begin: a beginning that is cut off its texts */
   TSL__TAG_ANY,      /* excludes, max_chars, max_tokens */
   TSL__TAG_SEQUENCE, /* items */
   TSL__TAG_OR,       /* items */
@@ -72,7 +75,7 @@ typedef enum tsl__capture_kind {
   TSL__CAPTURE_REASONING, /* likewise around thinking */
   TSL__CAPTURE_CALL,      /* a tag around a call; `name` is the tool */
   TSL__CAPTURE_TAG,       /* any other tag; `name` is its begin */
-  TSL__CAPTURE_MARKUP,    /* nothing that a reader wants, but for what other captures in it take */
+  TSL__CAPTURE_MARKUP,    /* not wanted back, except for captures inside it */
   TSL__CAPTURE_ID,        /* the id of a call */
   TSL__CAPTURE_ARGUMENTS, /* JSON */
   TSL__CAPTURE_MEMBERS,   /* arguments in another style: made of keys and values */
@@ -99,7 +102,7 @@ typedef struct tsl__capture {
   uint32_t number; /* among those of its tree, from 0 on */
 } tsl__capture;
 
-/* As they stand in a dictionary of bytes: negative, 0 or positive, as for qsort. */
+/* The order of two strings by their bytes: negative, 0 or positive, as for qsort. */
 static inline int tsl__tags_order(tsl__string a, tsl__string b) {
   uint32_t n = a.length < b.length ? a.length : b.length;
   int c = n ? memcmp(a.at, b.at, n) : 0;
@@ -128,11 +131,11 @@ struct tsl__tag {
   uint32_t item_count, end_count, trigger_count, exclude_count, token_count;
   uint32_t min, max, max_chars, max_tokens; /* TSL__INF: unbounded */
   tsl__json *schema;
-  tsl__string source; /* its text, for what was compiled before; NULL: not known */
+  tsl__string source; /* the schema's text, to find a compiled one again; NULL: not known */
   bool detached;      /* the schema is no part of the text that the rest was read from */
   const char *style;  /* NULL: JSON */
-  tsl__string tool;   /* whose arguments the schema describes; NULL: of none */
-  bool loose;         /* what of the schema is not supported may be left out */
+  tsl__string tool;   /* the tool whose arguments the schema describes; NULL: none */
+  bool loose;         /* parts of the schema that are not supported may be left out */
   bool at_least_one, once, complement, by_token, any_order;
   uint32_t max_whitespace; /* characters in a row; TSL__INF: any */
 };
@@ -151,15 +154,16 @@ typedef struct tsl__gaps {
 typedef struct tsl__tags {
   tsl__arena arena;
   const tsl_vocab *vocab;
-  const char *text; /* that the JSON nodes point into, in the arena; NULL: none */
+  const char *text; /* the text into which the JSON nodes point, in the arena; NULL: none */
   size_t length;
   const tsl__json *root; /* of that text */
-  /* the arena will live as long as the grammar: schemas need not be copied; NULL: it will not */
+  /* not NULL: the arena lives as long as the grammar, so that schemas need not be copied */
   const tsl_allocator *lent;
-  tsl__until until; /* what ends the work on it early; set by who makes it */
+  tsl__until until; /* what may end the work on the tree early; set by its owner */
   uint32_t work;    /* bytes allocated since the last look at the time */
   tsl__gaps gaps;
-  /* makes the grammar's mender, of this; NULL: it has none. Belongs to the expressions */
+  /* makes the grammar's mender from mender_from; NULL: there is none. The mender belongs to the
+   * expressions */
   const struct tsl__mender *(*mender)(struct tsl__tags *t, tsl__exprs *x, const void *from);
   const void *mender_from;
   tsl_line_sink report; /* gets a line for each part of a schema that is left out; NULL: nobody */
@@ -170,7 +174,7 @@ typedef struct tsl__tags {
 
 struct tsl__schema_style;
 
-/* A schema that was compiled: another one with the same text is the same. */
+/* A schema that was compiled. One with the same text and options has the same expression. */
 typedef struct tsl__schema_part {
   tsl__string source;
   const struct tsl__schema_style *style; /* NULL: JSON */
@@ -206,14 +210,14 @@ typedef struct tsl__captures {
   TSL__VEC(tsl__style_text) style_texts; /* a handful for each style in use */
   TSL__VEC(tsl__bare) bares;
   tsl__index bare_index; /* by text */
-  /* what makes the states of a tree's quotas (runtime/matcher/quota.h) their own, in the order of
-   * the quotas */
+  /* expressions that keep the states of different quotas apart (runtime/matcher/quota.h), in the
+   * order of the quotas */
   TSL__VEC(tsl__expr) quotas;
   const tsl_vocab *vocab;
   tsl__strings special_texts; /* of special tokens with text, sorted */
-  tsl_token *specials;        /* they themselves, in the same order */
+  tsl_token *specials;        /* the tokens, in the same order */
   tsl__bytes special_first;   /* their first bytes */
-  /* those used so far, with this as their context */
+  /* the styles used so far, each with this struct as its context */
   const struct tsl__schema_style *styles[TSL__STYLES_MAX];
   tsl_schema_options schema; /* of all schemas in it */
 } tsl__captures;
@@ -273,34 +277,36 @@ tsl_token tsl__tags_across(const struct tsl__tags_lowering *l, tsl__string text,
 /* Valid UTF-8 without any of these strings, of at most `max_chars` characters. */
 tsl__expr tsl__tags_free_text(struct tsl__tags_lowering *l, const tsl__string *without, uint32_t n,
                               uint32_t max_chars);
-/* Free text up to one of several strings: the first of them to end is where it is cut. */
+/* Free text up to one of several strings. It is cut where the first of them ends. */
 typedef struct tsl__cut {
-  /* text without them; what goes on after one of them, negated, NONE: not requested yet */
+  /* text: free text without the strings. late: the complement of the texts that go on after one of
+   * them; NONE: not requested yet */
   tsl__expr text, late;
   const uint8_t *apart; /* for each: TSL__STOP_... */
   const tsl__string *stops;
   uint32_t count;
-  bool excludes; /* the text lacks others, too */
+  bool excludes; /* other strings are excluded from the text, too */
 } tsl__cut;
-/* `stops`: so many of the first of `without` are these strings; false after a failure. */
+/* The first `stops` strings of `without` end the text; the others are excluded. False after a
+ * failure. */
 bool tsl__tags_cut(struct tsl__tags_lowering *l, const tsl__string *without, uint32_t n,
                    uint32_t stops, tsl__cut *out);
-/* Does a stop spell no special token, and overlap neither itself nor another one? Then free text,
- * and the stop after it, is all. */
+/* Does a stop spell no special token, and overlap neither itself nor another one? Then the texts up
+ * to it are free text followed by the stop. */
 bool tsl__tags_is_plain(struct tsl__tags_lowering *l, const tsl__cut *cut, uint32_t stop);
-/* Such text up to and with the stop of that index, a trigger or an end. */
+/* Free text up to and with the stop of that index. `trigger`: it is a trigger, not an end. */
 tsl__expr tsl__tags_until(struct tsl__tags_lowering *l, tsl__cut *cut, uint32_t stop, bool trigger);
-/* Does it spell special tokens? */
+/* Does a text spell special tokens? */
 bool tsl__tags_names_tokens(struct tsl__tags_lowering *l, tsl__string text);
-/* texts[i] · then[i] for all i, as a trie, less the first `skip` bytes of each. `texts` and `then`
- * are sorted by it. */
+/* texts[i] · then[i] for all i, as a trie, without the first `skip` bytes of each. Sorts `texts`
+ * and `then`. */
 tsl__expr tsl__tags_trie(struct tsl__tags_lowering *l, tsl__string *texts, tsl__expr *then,
                          uint32_t n, uint32_t skip);
 
 /* ---- first.c --------------------------------------------------------------------------------- */
-/* Free text without any of the stops, or up to the stop that ends first. Then then[i] follows, if
- * that is one of the first n. TSL__NONE: none of these n overlaps any other, or they are not such;
- * or after a failure. Then tsl__tags_until says it for each. */
+/* Free text without any of the stops, or up to the stop that ends first. If that is stop i < n,
+ * then[i] follows. TSL__NONE: no two of the first n overlap, or first.c cannot follow them, or a
+ * failure. Then the caller uses tsl__tags_until for each stop. */
 tsl__expr tsl__tags_first(struct tsl__tags_lowering *l, const tsl__cut *cut, const tsl__expr *then,
                           uint32_t n);
 
@@ -311,7 +317,7 @@ enum {
   TSL__STOP_APART, /* in one way only: the string overlaps neither itself nor another one */
   TSL__STOP_NEVER  /* not at all: another string ends within it */
 };
-/* That of each of n strings. NULL after a failure. */
+/* TSL__STOP_... of each of n strings. NULL after a failure. */
 uint8_t *tsl__tags_apart(struct tsl__tags_lowering *l, const tsl__string *strings, uint32_t n);
 /* The index of the trigger of each tag of triggered tags: each has one, and each trigger a tag.
  * NULL after a failure. */
@@ -326,7 +332,7 @@ typedef struct tsl__tags_lowering {
   const tsl_limits *limits;
   tsl__tagged *out;
   TSL__VEC(tsl__string) held;
-  /* the last ones */
+  /* the last constants that were lowered */
   struct tsl__constant {
     tsl__string text;
     tsl__expr e;
@@ -334,7 +340,7 @@ typedef struct tsl__tags_lowering {
   uint32_t constant_count;
   struct tsl__constant pattern; /* the last one, and its expression; TSL__NONE: none yet */
   struct tsl__constant grammar; /* likewise */
-  /* the last one of constants alone within a frame; NULL: none yet */
+  /* the last choice of constants within a frame; NULL: none yet */
   struct tsl__choice_of {
     const tsl__tag *of;
     tsl__expr e;
@@ -358,12 +364,12 @@ tsl__captures *tsl__captures_new(tsl__exprs *x, const tsl_vocab *vocab);
 typedef struct tsl__marks tsl__marks;
 /* Belongs to x; NULL when out of memory. */
 tsl__marks *tsl__marks_new(tsl__exprs *x, const tsl_vocab *vocab);
-/* What a part becomes that is wanted back under a name (NULL: it is not), less `end` (NULL: all of
- * it). Or a part whose tokens are counted (max_tokens; TSL__INF: they are not). TSL__NONE on
- * failure (sticky). */
+/* The expression for a part of a grammar that is captured, or whose tokens are counted. `name`: of
+ * the capture, NULL: none. `end`: the end of the part that is not captured, NULL: all is.
+ * `max_tokens`: TSL__INF: not counted. TSL__NONE on failure (sticky). */
 tsl__expr tsl__marks_add(tsl__marks *m, tsl__string name, tsl__string end, uint32_t max_tokens,
                          tsl__expr body);
-/* For the grammar; NULL when out of memory. */
+/* All marks, for the grammar; NULL when out of memory. */
 tsl__tagged *tsl__marks_finish(tsl__marks *m);
 
 /* write.c: a tree as structural-tag JSON, NUL-terminated, in t's arena. NULL on failure. */

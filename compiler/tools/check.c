@@ -2,8 +2,8 @@
  *
  * Problem   A preset may be a user's own. Everything that is used of it must be there, and of the
  *           right kind.
- * Idea      One function for each part of a preset. What they leave through, tools.c reads without
- *           looking again.
+ * Idea      One function for each part of a preset. tools.c uses what they accept without a further
+ *           check.
  * Mixed     A block of thinking ends with a text such as </think>. If free text may hold it, nobody
  *           can say where the block ends. Free text never holds what `exclude` names a part of.
  *           tsl__preset_mixed returns the member, "thinking" or "text", and the text that is not

@@ -123,7 +123,7 @@ void tsl__mend_note(tsl__mend *m, tsl__notes *to, tsl__repair repair, uint32_t a
 void tsl__mend_notes_of(tsl__mend *m, const tsl__mend_json *l);
 tsl_status tsl__mend_read(const void *plan, tsl__arena *arena, const char *text, uint32_t length,
                           uint32_t refused, tsl__mended *out);
-/* White space aside, the pattern stands at `at`: the byte behind it, 0 if it does not. */
+/* Does the pattern stand at `at`, white space aside? The byte behind it; 0: no. */
 uint32_t tsl__mend_match(const tsl__mend *m, uint32_t at, tsl__string pattern);
 uint32_t tsl__mend_space(const tsl__mend *m, uint32_t at);
 /* Markup at that byte, the longest; NULL: there is none. `*to`: the byte behind it. */
@@ -159,7 +159,7 @@ void tsl__mend_bare_value(tsl__mend *m, const tsl__json *root, const tsl__json *
                           tsl__string text, uint32_t at, tsl__json *out);
 /* Make the arguments fit: decode, name what has only a place, note what is unknown. */
 void tsl__mend_fit(tsl__mend *m, const tsl__mend_tool *tool, tsl__json *arguments, uint32_t at);
-/* What a value means as arguments: an object. */
+/* The arguments that a value means, as an object. */
 tsl__json *tsl__mend_object(tsl__mend *m, const tsl__mend_tool *tool, const tsl__json *value,
                             uint32_t at);
 

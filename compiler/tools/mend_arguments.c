@@ -2,10 +2,11 @@
  *
  * Problem   "days": "3", "meta": "{\"k\": 1}" and <parameter=days>3</parameter> are right or wrong
  *           by the schema alone. So is an argument without a name.
- * Idea      Of the schema only the kinds of values count that stand where a value does. They are
- *           its "type", "enum", "const", and those of all parts of "anyOf", "oneOf", "allOf" and
- *           "$ref" into the same schema. A string where no string may be is read as JSON. A number
- *           where only a string may be becomes one. Where nothing is known nothing is changed.
+ * Idea      Only one thing of the schema counts: which kinds of values may stand at a place. This
+ *           is in "type", "enum" and "const", and in all parts of "anyOf", "oneOf", "allOf" and
+ *           "$ref" into the same schema. Where no string may stand, a string is read as JSON. Where
+ *           only a string may stand, a number becomes one. Where the kinds are not known, nothing
+ *           is changed.
  * Example   {"days": {"type": "integer"}} and {"days": "3"}: 3, and the repair "type"
  * Steps     The property "days" allows integers, and the value is the string "3". No string may
  *           stand there, so `decode` reads the text as one JSON value: 3, an integer. It is of an

@@ -23,8 +23,8 @@
  *           in one list, or in the list "tool_calls". A list counts only if all of it are calls.
  * Nothing   What turns out to be no call leaves no trace: its notes are dropped, and the bytes that
  *           were read are counted as work.
- * Bounds    JSON whose strings or brackets do not end as they should is read once more. That goes
- *           up to the markup that ends the call, or to the next call.
+ * Bounds    JSON whose strings or brackets do not end as they should is read once more. The second
+ *           reading stops at the markup that ends the call, or at the next call.
  * Cost      Linear in what is read; what comes to nothing is counted, and bounded (mend.c).
  * Tested by tests/programs/test_lenient.py
  *

@@ -1,4 +1,4 @@
-/* mend_elements.c - arguments that are written as elements, by whoever left out half of them.
+/* mend_elements.c - arguments that are written as elements, some of whose tags are missing.
  *
  * Problem   <parameter=city>Paris</parameter> comes as <parameter name="city">Paris, as
  *           <parameter=city> Paris <parameter=days>3, or with the call's end inside.
@@ -12,7 +12,7 @@
  * Heads     A head is what opens an element, then `=KEY>` or attributes. name="city" or key=city
  *           give the key; string="true" and type="list" say how the value is meant. A key's
  *           entities (&amp;lt; and its like) are decoded.
- * Kinds     A value is a string or JSON. What the head does not say the schema decides
+ * Kinds     A value is a string or JSON. If the head does not say which, the schema decides
  *           (mend_arguments.c).
  * Guards    MiniCPM's strings may stand in XML's <![CDATA[ and ]]>. A tag between them is text, so
  *           they are looked for before a closing tag is.

@@ -1,11 +1,11 @@
 /* mend_plan.c - what a reader of answers of no format needs of a preset and a request.
  *
- * Problem   A preset gives whole texts, such as `<tool_call>\n{"name": "{name}", "arguments": `. Of
- *           these a model may write any part otherwise. What is there in nearly all cases is the
- *           marker in front: <tool_call>.
- * Idea      Of each text its core is kept: without white space around it, and without brackets of
- *           JSON, which are read as JSON. How a call goes on behind its core is one of four kinds
- *           (mend.h). A core that is made of tags alone also counts in parts.
+ * Problem   A preset gives whole texts, such as `<tool_call>\n{"name": "{name}", "arguments": `. A
+ *           model may write any part of such a text differently. Nearly always the marker in front
+ *           is there: <tool_call>.
+ * Idea      The plan keeps the core of each text. The core lacks the white space around the text,
+ *           and brackets of JSON, which are read as JSON. How a call goes on behind its core is one
+ *           of four kinds (mend.h). A core that is made of tags alone also counts in parts.
  * Example   of qwen3-coder: starts <tool_call><function= and <function=, elements in <parameter>;
  *           markup </function></tool_call>, </function>, </tool_call>, <think>, </think>. Besides,
  *           JSON with a name behind <tool_call>.

@@ -1,7 +1,7 @@
 /* named.c - the preset that a name means: its own, or that of a model.
  *
- * Problem   Who serves Qwen/Qwen3-8B knows that name, and not which preset reads its calls. A
- *           preset's name that is misspelled deserves more than "there is none".
+ * Problem   A server of Qwen/Qwen3-8B knows that name, but not which preset reads the model's
+ *           calls. A preset's name that is misspelled deserves more than "there is none".
  * Idea      A name that no preset has is compared with beginnings of models' names: the presets'
  *           own names, and the rows of models.def. Small letters count, - and _ are one, and what
  *           stands before the last / is left out. A beginning ends where a word of the name ends:

@@ -5,7 +5,7 @@
  *           grammar.
  * Idea      A preset is data: texts around names, arguments, calls, sections and thinking. This
  *           file puts the request's tools into these texts, and builds the tree with the nodes of
- *           tags.h:
+ *           tags/tags.h:
  *             text layout      [thinking], then: free text with calls (auto); calls (required); or
  *                              free text (no tools)
  *             section          calls stand in it, one after the other; without one each call is
