@@ -2,8 +2,8 @@
  *
  * Problem   A custom tool takes one text, which a Lark grammar describes. In an answer that text
  *           stands in a JSON string, with escapes, or bare between two tags. A grammar with
- *           recursion is a rule, and a rule cannot stand inside a JSON string (expr.h), nor under
- *           "without this tag".
+ *           recursion is a rule, and a rule cannot stand inside a JSON string (expr/expr.h), nor
+ *           under "without this tag".
  * Idea      A grammar that is a regular language is a pattern like any other. Any other grammar is
  *           compiled a second time. Now each of its terminals is written as it stands in the
  *           answer: as a part of a JSON string, or without the closing tag. The rules around the

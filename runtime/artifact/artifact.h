@@ -28,8 +28,9 @@
  * Machines  Numbers stand as in the memory of the machine that wrote the file. A machine with the
  *           other order of bytes reads the mark the wrong way round, and refuses the file.
  * Stale     `version` is raised when the meaning of a file changes; a file with another version is
- *           refused. `memo` is raised when the meaning of a walk changes (walk.c, mask.c,
- *           leftover.c, the order of the trie); then the file's memo is ignored.
+ *           refused. `memo` is raised when the meaning of a walk changes (walk/walk.c,
+ *           masks/mask.c, automaton/leftover.c, the order of the trie); then the file's memo is
+ *           ignored.
  * Size      Some 60 bytes a state; a mask that is no bitset takes 4 bytes a token of difference.
  * Tested by tests/artifact/test_artifact.c, fuzz/fuzz_artifact.c
  *

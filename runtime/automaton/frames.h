@@ -28,8 +28,8 @@ typedef struct tsl__cell {
   tsl__stack tail;
 } tsl__cell;
 
-/* A position with a distinct record (distinct.h): the position without it, the record, and the
- * text. 0 for other positions. */
+/* A position with a distinct record (position/distinct.h): the position without it, the record, and
+ * the text. 0 for other positions. */
 typedef struct tsl__with_distinct {
   uint32_t plain, distinct, text;
 } tsl__with_distinct;

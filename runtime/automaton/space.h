@@ -3,7 +3,8 @@
  * A space is a layer. The vocabulary has one (made once, then frozen: JSON strings, numbers,
  * whitespace are warm for every schema), each grammar has one on top. Numbers below `first` of a
  * table belong to the layer below. Every lookup goes through both; what is new goes into
- * the upper one. One thread adds at a time (the grammar's lock), readers need none: see pool.h.
+ * the upper one. One thread adds at a time (the grammar's lock), readers need none: see
+ * core/pool.h.
  *
  *   state     an expression seen from outside: transitions by byte class, calls, complete or not
  *             (state.h)
@@ -168,8 +169,8 @@ typedef struct tsl__joined {
   uint32_t a, b, both;
 } tsl__joined;
 #define TSL__JOINED 8u
-#define TSL__FOLLOWED \
-  16u /* what follows the frame, for the last walks that needed it (narrowed.c) */
+/* of how many of the last walks it is known what followed their frames (walk/narrowed.c) */
+#define TSL__FOLLOWED 16u
 
 /* The parts of a position's mask (runtime/position/stacks_mask.c): pairs of a stack and the
  * leftover of the frames above it. */
@@ -215,35 +216,35 @@ typedef struct tsl__walking {
   /* depth of the outermost walk under way that was needed again by a walk inside it; UINT32_MAX:
    * none */
   uint32_t cycle;
-  struct tsl__scratch *scratch;                /* reusable buffers of the walk */
-  struct tsl__rows *rows;                      /* of linear.c, while a walk is under way */
-  tsl__bytes follow_bytes;                     /* all bytes that most of `follows` begin with */
-  struct tsl__naming *naming;                  /* reusable buffers of walks along names (names.c) */
+  struct tsl__scratch *scratch; /* reusable buffers of the walk */
+  struct tsl__rows *rows;       /* of walk/linear.c, while a walk is under way */
+  tsl__bytes follow_bytes;      /* all bytes that most of `follows` begin with */
+  struct tsl__naming *naming;   /* reusable buffers of walks along names (walk/names.c) */
   tsl__delta_base delta_bases[TSL__DELTA_MAX]; /* the last ones */
   uint32_t delta_count;                        /* in all */
   uint64_t delta_work;                         /* TSL__DELTA_WORK; tests have less, or more */
   uint32_t delta_met, delta_missed;            /* states for which a base was found, or not */
   uint32_t subtract_bytes;                     /* TSL__SUBTRACT_BYTES; tests have more */
   uint32_t subtract_met;                       /* walks that were derived from a class */
-  uint32_t shortcuts_off;                      /* TSL__SHORTCUT_... (walk.h): tests turn some off */
-  TSL__VEC(struct tsl__adopted) adopted;       /* bitsets of shared_walks.h */
-  uint32_t followed[TSL__FOLLOWED];            /* of the last walks, the newest first; 0: none */
+  uint32_t shortcuts_off;                /* TSL__SHORTCUT_... (walk/walk.h): tests turn some off */
+  TSL__VEC(struct tsl__adopted) adopted; /* bitsets of walk/shared_walks.h */
+  uint32_t followed[TSL__FOLLOWED];      /* of the last walks, the newest first; 0: none */
 } tsl__walking;
 
 /* What runtime/position keeps from one position to the next. */
 typedef struct tsl__positions {
   /* TSL__NEW_... (state.h): for what states are guarded; if any are, positions may have distinct
-   * records (distinct.h) */
+   * records (position/distinct.h) */
   uint8_t watches;
   uint32_t max_stacks;
   uint32_t union_depth; /* of unions of tails */
-  /* the space for spellings of used values (distinct_deny.c); NULL: not needed yet */
+  /* the space for spellings of used values (position/distinct_deny.c); NULL: not needed yet */
   tsl__space *spelled;
   uint64_t spelled_memory; /* bytes of that space, when last measured */
-  tsl__state spelled_end;  /* in a space for spellings: see distinct_deny.c; 0: not made yet */
-  struct tsl__run *runs;   /* kept for reuse (distinct_run.h) */
+  tsl__state spelled_end;  /* in that space: see position/distinct_deny.c; 0: not made yet */
+  struct tsl__run *runs;   /* kept for reuse (position/distinct_run.h) */
   tsl__chains chains;      /* of the mask that is being gathered */
-  struct tsl__spare_steps *spare_steps; /* reusable buffers of steps (stacks.c) */
+  struct tsl__spare_steps *spare_steps; /* reusable buffers of steps (position/stacks.c) */
 } tsl__positions;
 
 /* What a vocabulary's layer keeps for all its grammars; zeros in a grammar's layer. */

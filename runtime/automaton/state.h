@@ -84,7 +84,7 @@ typedef struct tsl__hint {
   /* the frame may end among the letters. The hint is usable only where nothing follows the frame,
    * or the first bytes of what follows are known (runtime/walk/follow.h) */
   bool ends;
-  bool calls; /* the frame may call among the letters: see follow.h */
+  bool calls; /* the frame may call among the letters: see walk/follow.h */
   /* The texts of this state are those of `base` without the finitely many of `except`; 0: no such
    * hint. */
   tsl__state base, except;

@@ -7,8 +7,9 @@
  *            condition.
  * Renewal    When the tables are full, plans begin anew in newer ones. The known way to the end is
  *            followed there token by token, and noted. If this reaches a limit, or the way does not
- *            fit, the old plans stay. In another edition (edition.h) the way is searched for anew.
- *            If no way that fits is found, the call returns TSL_ERR_LIMIT: its mask would be empty.
+ *            fit, the old plans stay. In another edition (matcher/edition.h) the way is searched
+ *            for anew. If no way that fits is found, the call returns TSL_ERR_LIMIT: its mask would
+ *            be empty.
  * Cost       A mask under a budget spells every allowed token. If the longest plan after any of
  *            them is known to fit (this length is kept per position), the mask is the plain one. A
  *            host can avoid the cost. It draws under the plain mask, and draws again under the

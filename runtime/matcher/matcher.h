@@ -14,15 +14,15 @@
  *
  * The trip of a token that is not the record's first; the lines with + only if it is new
  *
- *     accept_looked_up           matcher.c             is it a token, does it end the text
- *     tsl__grammar_lead          matcher.c             without the lock first
- *     tsl__stack_find_token      stacks_token.c        the record, `stays`, the table of moves
- *   + tsl__grammar_lock          grammar.h, space.c    lock; a new budget of steps
- *   + tsl__stack_token_anew      stacks_token.c        spelled, or named, or both
- *   + tsl__step_bytes            stacks_step.c         the bytes, one by one or in runs
- *   + tsl__step_collect          stacks_step.c         the frames become one number
- *   + note_token                 stacks_token.c        first token of the record, or moves.c
- *     advance                    matcher.c             history, position, record
+ *     accept_looked_up           matcher.c                  is it a token, does it end the text
+ *     tsl__grammar_lead          matcher.c                  without the lock first
+ *     tsl__stack_find_token      position/stacks_token.c    record, `stays`, table of moves
+ *   + tsl__grammar_lock          grammar.h                  lock; a new budget of steps
+ *   + tsl__stack_token_anew      position/stacks_token.c    spelled, or named, or both
+ *   + tsl__step_bytes            position/stacks_step.c     the bytes, one by one or in runs
+ *   + tsl__step_collect          position/stacks_step.c     the frames become one number
+ *   + note_token                 position/stacks_token.c    first token of the record, or a move
+ *     advance                    matcher.c                  history, position, record
  *
  * A known token stays in this room. A new one goes to runtime/vocab (does it end the text?), to
  * runtime/position, to runtime/automaton (the budget), to runtime/position, and comes back. These

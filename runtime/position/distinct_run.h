@@ -40,8 +40,8 @@ uint32_t tsl__distinct_intern(tsl__space *space, const tsl__distinct *d);
 uint32_t tsl__used_group(tsl__space *space, uint32_t next, const tsl__spelled *texts, uint32_t n);
 /* The groups `used` with one more text. */
 uint32_t tsl__used_add(tsl__space *space, uint32_t used, tsl__spelled text);
-#define TSL__CHAIN_MAX \
-  16u /* containers of a chain; a distinct record with more has its own shape */
+/* containers of a chain; a distinct record with more has its own shape */
+#define TSL__CHAIN_MAX 16u
 /* The open containers, innermost first. Returns how many; 0: there are more than TSL__CHAIN_MAX. */
 uint32_t tsl__open_chain(const tsl__space *space, uint32_t open, uint32_t chain[TSL__CHAIN_MAX]);
 

@@ -3,9 +3,9 @@
  * Problem   A list of a hundred objects has `{"name": "` a hundred times, because the grammar wants
  *           it. A penalty on these tokens makes every other continuation more likely. Optional
  *           members are left out, and names are spelled with unusual tokens.
- * Idea      The matcher knows where the text stands, and content.h which bytes are content there.
- *           A token is spared if it has no byte of content. Its bytes are followed one by one, and
- *           each is judged at its own position.
+ * Idea      The matcher knows where the text stands, and position/content.h which bytes are content
+ *           there. A token is spared if it has no byte of content. Its bytes are followed one by
+ *           one, and each is judged at its own position.
  * Both      A token may hold content and structure, such as `a",` or `"The`. It writes content, so
  *           it is penalised. But a token that ends a name before its first content, as `": "The`
  *           does, is spared. Otherwise the penalty would distort that name, because other tokens

@@ -1,6 +1,6 @@
 /* gguf.c - a vocabulary from a GGUF file, as llama.cpp's models are kept.
  *
- * Models    "llama"        scored pieces (SentencePiece): pieces.c
+ * Models    "llama"        scored pieces (SentencePiece): tokenizer/pieces.c
  *           "gpt2"         byte-level BPE; "tokenizer.ggml.pre" names the pre-tokenisation, which
  *                          gguf_pre.c knows: bpe_build.c
  *           "gemma4"       BPE over code points with byte tokens, "▁" for a space: bpe_build.c

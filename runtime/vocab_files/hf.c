@@ -12,7 +12,7 @@
  * first family stand for themselves.
  *
  * Passes    read (hf_read.c) -> steps (hf_steps.c) -> decoder -> names by id (bpe_build.c) -> added
- *           tokens, BOS -> spelling and merges (bpe_build.c) -> builder.c
+ *           tokens, BOS -> spelling and merges (bpe_build.c) -> tokenizer/builder.c
  * Lies      Ids and names may not repeat, merges name tokens of the model, added tokens agree with
  *           it: FORMAT, with the offset. Ids may leave holes; those are tokens without bytes.
  *

@@ -1,6 +1,6 @@
 /* hf_steps.c - see hf_steps.h.
  *
- * HF's components and the steps they stand for (steps.c):
+ * HF's components and the steps they stand for (tokenizer/steps.c):
  *   normalizer      NFC            NFC
  *                   Replace        REPLACE (of a string; a regex is refused)
  *                   Prepend        PREPEND always

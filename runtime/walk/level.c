@@ -3,8 +3,8 @@
  * Problem   A walk gathers tokens and leftover nodes while calls open further walks within it. None
  *           of them may allocate memory once the first few walks were done.
  * Idea      A level has all lists that one walk needs. Levels are kept, by depth, and used again.
- *           Tokens are gathered as lists (mask.h) or, where the trie is read along a table, as bits
- *           (`marks`); tsl__level_mask puts the two together.
+ *           Tokens are gathered as lists (masks/mask.h) or, where the trie is read along a table,
+ *           as bits (`marks`); tsl__level_mask puts the two together.
  * Leftover  A node is left over only if what follows the frame may begin below it. What follows is
  *           looked up only once there are many nodes (LEFT_MANY). Then the nodes that were added
  *           before are checked, too.

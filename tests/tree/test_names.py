@@ -2,7 +2,9 @@
 """Names in comments and documents are names of something that is there.
 
   files        each file that a comment or a document names is in the tree: `x.c`, `walk/x.h`,
-               `tests/cases/x.txt`. FOREIGN lists files of others
+               `tests/cases/x.txt`. FOREIGN lists files of others. In a room, `x.c` is a file of
+               that room; one of another room is named with its room. So a file that is gone is
+               never mistaken for another one of its name
   functions    each `tsl_…` that a comment or a document names stands in the code
   identifiers  so does each word with an underscore in a comment of C. EXAMPLES lists those that
                belong to an example, and names of other interfaces
@@ -47,6 +49,7 @@ FOREIGN = {
     "mistralrs.pyi": "mistralrs",
     "py_openvino_genai.pyi": "OpenVINO GenAI",
     "pcre2.h": "PCRE2",
+    "stdio.h": "C",
     "windows.h": "Windows",
     "xxhash.h": "xxHash",
     "test_mtp_structured_output.py": "vLLM",
@@ -94,6 +97,7 @@ EXAMPLES = {
     "z_strong": "a formula",
     "z_weak": "a formula",
 }
+ROOM = re.compile(r"(?:runtime|compiler)/\w+/")
 FORMULA = re.compile(r"[A-Za-z]_[a-z]")  # D_a, a derivative
 
 TEXTS = re.compile(r"^(tests/cases|fuzz/corpus|schemas)/")  # data
@@ -193,17 +197,33 @@ class Tree:
         return "/" in path and path.split("/")[0] in self.folders
 
 
-def missing_files(name, text, tree):
-    """(line, path) of each file that a text names and that is not there."""
+def named_files(name, text, tree):
+    """(line, path) of each file that a text names."""
     for first, part in prose(name, text):
         for m in FILE.finditer(part):
             path = m[1]
             sought = tree.is_whole(path) or re.search(rf"\.({SOURCE})$", path)
             made = path.startswith("build/") or path.endswith("llama.cpp")  # a build's; a project
-            if not sought or made or stands_for_any(path):
-                continue
-            if not tree.has(path, posixpath.dirname(name)):
+            if sought and not made and not stands_for_any(path):
                 yield first + part.count("\n", 0, m.start()), path
+
+
+def missing_files(name, text, tree):
+    """(line, path) of each file that a text names and that is not there."""
+    for line, path in named_files(name, text, tree):
+        if not tree.has(path, posixpath.dirname(name)):
+            yield line, path
+
+
+def files_of_other_rooms(name, text, tree):
+    """(line, path) of each file of another room that a room's text names without the room."""
+    room = ROOM.match(name)
+    for line, path in named_files(name, text, tree) if room else []:
+        if "/" in path or not C.search(path) or path.startswith("test_") or path == "turnstile.h":
+            continue
+        places = tree.bases.get(path)
+        if places and not any(place.startswith("/" + room[0]) for place in places):
+            yield line, path
 
 
 # ---- functions and identifiers -------------------------------------------------------------------
@@ -253,6 +273,9 @@ def test_files(texts):
         for line, path in missing_files(name, text, tree):
             needed.add(path)
             check(path in FOREIGN, f"{name}:{line}: there is no file {path}")
+        for line, path in files_of_other_rooms(name, text, tree):
+            where = ", ".join(p[1:] for p in tree.bases[path])
+            check(False, f"{name}:{line}: name the room, too: {path} is {where}")
     for path in sorted(set(FOREIGN) - needed):
         check(False, f"FOREIGN: no text names {path} any more, or the tree has it")
 
@@ -285,6 +308,13 @@ def test_self():
         files("a/x.c", "/* b.c, deep/c.h, a/b.c, d.c, deep/b.c, a/c.h, a/data.txt, a/no.txt */")
         == ["d.c", "deep/b.c", "a/c.h", "a/no.txt"],
         "self: files of comments",
+    )
+    rooms = Tree(["runtime/a/b.c", "runtime/c/d.c", "runtime/a/test_e.c"])
+    check(
+        [p for _, p in files_of_other_rooms("runtime/a/x.c", "/* b.c, d.c, c/d.c, e.c */", rooms)]
+        == ["d.c"]
+        and not list(files_of_other_rooms("cli/x.c", "/* b.c */", rooms)),
+        "self: files of other rooms",
     )
     check(files("a/x.c", 'int x; char *s = "no.c"; // gone.c') == ["gone.c"], "self: no texts")
     check(files("a/x.c", "/* NAME.c, test_NAME.c, *.c, more.txt */") == [], "self: any name")
