@@ -181,7 +181,7 @@ static void trigger(tsl__ebnf *r, bool strings) {
   if (!r->in.status && !tsl__vec_push(&r->in.alloc, &r->triggers, t)) tsl__ebnf_no_memory(r);
 }
 
-/* Its arguments; false after a failure. */
+/* Read the arguments of a dispatch; false after a failure. */
 static bool dispatch_arguments(tsl__ebnf *r, bool strings, bool *loop) {
   size_t start = r->in.at;
   bool excluded = false;

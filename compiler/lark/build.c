@@ -146,7 +146,7 @@ static uint32_t rule_of(builder *b, uint32_t def, uint64_t value, uint32_t first
 
 /* ---- terminals ------------------------------------------------------------------------------- */
 
-/* What the grammar ignores that the rule being built is of. */
+/* What is ignored in the grammar of the rule that is being built. */
 static tsl__expr skip_of(const builder *b) {
   const tsl__lark *l = b->l;
   return l->modules.at[l->modules.at[l->defs.at[b->at.def].module].root].skip;

@@ -19,7 +19,7 @@
 #include "compiler/json/json.h"
 #include "compiler/lark/items.h"
 
-/* By its name, one after the other: a list is short. */
+/* Find a grammar by its name, one after the other: lists are short. */
 uint32_t tsl__lark_grammar(const tsl__lark *l, const char *name, uint32_t length) {
   for (uint32_t i = 0; i < l->modules.n; i++) {
     const tsl__string *label = &l->modules.at[i].label;

@@ -84,8 +84,8 @@ static bool is_list(const tsl__lark *l) {
   return at < m->length && m->text[at] == '{';
 }
 
-/* What says nothing of the language, as one JSON array that lives as long as x. Each pass has added
- * its items behind a comma. */
+/* The parts of the text without effect, as one JSON array that lives as long as x. Each pass has
+ * added its items behind a comma. */
 static bool finish_report(tsl__lark *l) {
   size_t n = l->report.n;
   const char **out = l->options.report;

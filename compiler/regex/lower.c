@@ -77,7 +77,7 @@ static bool same_cond(const tsl__rx_cond *a, const tsl__rx_cond *b) {
   return a->any || (a->begin == b->begin && tsl__rx_ranges_equal(a->prev, b->prev));
 }
 
-/* Of two expressions that are subsets of `text`. */
+/* The intersection of two expressions that are subsets of `text`. */
 static tsl__expr meet(tsl__rx_lowering *l, tsl__expr a, tsl__expr b) {
   if (a == l->text) return b;
   if (b == l->text) return a;

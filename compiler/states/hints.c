@@ -40,7 +40,7 @@ static void raw_only(tsl__bytes *s) {
   s->w['\\' >> 6] &= ~((uint64_t)1 << ('\\' & 63));
 }
 
-/* Of several JSON strings, one of which never stops: its letters. Alternatives whose registers
+/* The letters of several JSON strings, one of which never stops. Alternatives whose registers
  * differ stay apart like that. */
 static bool endless_string(tsl__exprs *x, const tsl__node *n, tsl__letter_set *out) {
   bool found = false;
@@ -193,7 +193,7 @@ static bool run_on_group(tsl__exprs *x, tsl__expr group, uint32_t times, bool mu
   return true;
 }
 
-/* What e adds to a run. False: that is not known. */
+/* Add to a run what e adds to it. False: not known. */
 static bool run_on(tsl__exprs *x, tsl__expr e, run *r, unsigned depth) {
   tsl__node n = tsl__node_at(x, e);
   tsl__expr some = optional(x, &n);

@@ -139,8 +139,8 @@ static uint32_t explore(tsl__exprs *x, tsl__expr e) {
   return r.need;
 }
 
-/* By the structure of an expression; meets in it are explored, but not one that is all of it.
- * False: it has parts of which a bound is not known so, or too many. */
+/* Bound an expression by its structure. Intersections inside it are explored, but not the whole.
+ * False: parts of it have no known bound, or there are too many parts. */
 static bool bound_of(tsl__exprs *x, tsl__expr e, uint32_t *room, bool part, tsl__known_bound *out);
 
 /* from so many on its bound is remembered: what is left of a text after a byte has mostly the same

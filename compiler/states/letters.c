@@ -371,8 +371,8 @@ static uint64_t characters(const tsl__nonascii_class *c) {
   return n;
 }
 
-/* What was found from one expression holds for all that were reached from it, and most of these are
- * requested next. `letters` NULL: it was given up. Nothing is kept of a failure. */
+/* The answer for one expression holds for all that were reached from it, and most of these are
+ * requested next. `letters` NULL: exploring was given up. After a failure nothing is kept. */
 static void keep(tsl__exprs *x, const tsl__reached *r, bool json, const tsl__letter_set *letters) {
   if (x->status != TSL_OK) return;
   if (!x->explored &&
@@ -526,8 +526,8 @@ static bool give_up(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *lett
   return letters_near(x, e, json, letters, r);
 }
 
-/* With all non-ASCII characters, else with those of a class that the grammar mentions, else with
- * none. */
+/* Explore with all non-ASCII characters, else with those of a class that the grammar mentions, else
+ * with none. */
 static bool explore_nonascii(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *letters,
                              tsl__reached *r) {
   tsl__letter_set all = *letters, none = *letters;

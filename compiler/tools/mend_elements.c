@@ -217,7 +217,7 @@ static uint32_t value_end(tsl__mend *m, const tsl__mend_style *style, uint32_t a
   return end;
 }
 
-/* Of the styles with a line break on each side, that is no part of it. */
+/* A value without the line break on each side, in the styles that write one. */
 static tsl__string padded(const tsl__mend *m, const tsl__mend_style *style, uint32_t from,
                           uint32_t to) {
   bool pads = !strcmp(style->name, "qwen_xml");

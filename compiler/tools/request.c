@@ -240,7 +240,7 @@ static bool same_name(tsl__string a, const char *name, size_t length) {
   return a.length == length && !memcmp(a.at, name, length);
 }
 
-/* By a table of indices + 1. */
+/* Do the names of all tools differ? Uses a hash table of indices + 1. */
 static bool names_differ(tsl__tags *t, const tsl__json *list, const tsl__request *r) {
   uint32_t slots = 16;
   while (slots < r->count * 2) slots *= 2;
@@ -363,7 +363,7 @@ static bool read_choice(tsl__tags *t, const tsl__json *choice, tsl__request *r) 
   return choose_word(t, r, type, type->text, type->length);
 }
 
-/* What tool_choice was before. */
+/* Read function_call, the older form of tool_choice. */
 static bool read_function_call(tsl__tags *t, const tsl__json *choice, tsl__request *r) {
   tsl__string name;
   if (!choice) return true;

@@ -183,8 +183,8 @@ static tsl_status enter(tsl_align *a, uint32_t *node, tsl_token token) {
   return TSL_OK;
 }
 
-/* From the end of a sample to the root: each sum changes by what changed below. totals[i] is what
- * the sum at node path[i] was. */
+/* Update the sums from the end of a sample up to the root: each changes by the change below it.
+ * totals[i] is the old sum at node path[i]. */
 static void learn(tsl_align *a, size_t length, const double *totals) {
   double before = 1, after = 1;
   for (size_t i = length; i-- > 0;) {

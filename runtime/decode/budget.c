@@ -105,7 +105,7 @@ static tsl_status carry_back(const tsl_budget *b, const tsl_matcher *m, question
   return TSL_OK;
 }
 
-/* What was noted of masks belongs to the plans. */
+/* Forget the notes on masks, which belong to the plans. */
 static void forget_masks(tsl_budget *b) {
   tsl__pool_free(&b->worsts, &b->planner.alloc);
   tsl__index_free(&b->worst_index, &b->planner.alloc);
@@ -435,7 +435,7 @@ static bool may_rival(const rival *r, const uint8_t *bytes, size_t n) {
   return n && (tsl__bytes_has(&r->next, bytes[0]) || memchr(",]} \t\n\r", bytes[0], 7));
 }
 
-/* Those of an array where the token begins; NULL on failure. */
+/* The rivals in an array, at the place where the token begins; NULL on failure. */
 static const rival *rival_of(restriction *r, const tsl__later_item *of) {
   tsl__planner *p = &r->budget->planner;
   for (size_t i = 0; i < r->rivals.n; i++)
@@ -482,7 +482,7 @@ static bool may_repeat(restriction *r, tsl__stack to, tsl_token token) {
   return false;
 }
 
-/* What forgets nothing. */
+/* Try a token by a search of its own, which forgets no name and no item. */
 static bool fits_itself(restriction *r, tsl__stack to, tsl__later_names names, bool repeats,
                         tsl_token token) {
   tsl__space *space = r->budget->planner.grammar->space;

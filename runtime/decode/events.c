@@ -128,7 +128,7 @@ static bool append_lone(tsl_events *e) {
   return !lone || append_code_point(e, 0xFFFD);
 }
 
-/* What a piece has added to a string's content is given at its end. */
+/* Report the content that a piece has added to a string, at the end of the piece. */
 static void give_text(tsl_events *e) {
   bool inside = e->at == STRING || e->at == ESCAPE || e->at == HEX;
   if (!inside || e->in_name || e->out.n == 0) return;
@@ -316,7 +316,7 @@ static bool number_may_end(place at) {
   return at == ZERO || at == DIGITS || at == FRACTION || at == EXPONENT;
 }
 
-/* What a byte makes of a number; VALUE: it does not belong to it. */
+/* The place in a number after a byte; VALUE: the byte does not belong to the number. */
 static place number_next(place at, uint8_t byte) {
   bool digit = byte >= '0' && byte <= '9';
   if (digit) {

@@ -145,7 +145,8 @@ typedef struct hop {
 } hop;
 typedef TSL__VEC(hop) hops;
 
-/* What closes things is tried first, then digits: `1` before `0`, so that a year is not 0000. */
+/* Bytes that close a value or container are tried first, then digits: `1` before `0`, so that a
+ * year is not 0000. */
 static uint8_t byte_in_order(unsigned i) {
   static const char first[] = "\"}],:1";
   return i < sizeof first - 1 ? (uint8_t)first[i] : (uint8_t)(i - (sizeof first - 1) + '0');

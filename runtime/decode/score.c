@@ -333,7 +333,7 @@ static tsl_status score(search *s, tsl_error *error) {
   return TSL_OK;
 }
 
-/* Of the texts that go on from a position. */
+/* The probabilities of the texts that go on from a position. */
 static tsl_status score_from(tsl_grammar *grammar, tsl__stack from, tsl_model model, void *ctx,
                              const tsl_score_options *options, const tsl_allocator *allocator,
                              tsl_scores **out, tsl_error *error) {

@@ -53,7 +53,7 @@ typedef struct stand {
   uint32_t counted;
 } stand;
 
-/* What a draft makes of its parent's position. */
+/* The position after a draft, from that of its parent. */
 static tsl_status draft_stand(const tsl_matcher *m, stand from, tsl_token token, stand *to) {
   const tsl_vocab *v = m->grammar->vocab;
   *to = (stand){from.at, false, false, from.counted};

@@ -186,7 +186,7 @@ static bool list_mask(tsl__space *space, tsl__gather *g, tsl__mask m) {
   return true;
 }
 
-/* From now on there are lists. */
+/* Move the gathered masks into the lists. */
 static bool list_all(tsl__space *space, tsl__gather *g) {
   bool fine = true;
   g->listed = true;
@@ -369,7 +369,7 @@ static void normalise(tsl__space *space, tsl__gather *g) {
    * has it */
 }
 
-/* What is in the lists, and in `marks` (NULL: nothing), as a bitset. */
+/* Make a bitset of the tokens of the lists and of `marks` (NULL: none). */
 static bool make_bitset(tsl__space *space, tsl__gather *g, const uint32_t *marks) {
   size_t words = tsl_vocab_mask_words(space->vocab);
   uint32_t number, *bits = tsl__bits_room(space);

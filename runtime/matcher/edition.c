@@ -25,7 +25,7 @@
 /* Expressions are closed when they have grown by so many shares and what compiling made, and left
  * when they have grown twice as much. */
 #define SHARES 2u
-/* They are looked at again when they are more by this part and some. */
+/* Expressions are measured again when their number has grown by this part, and by a few. */
 #define LOOK_PART 16u
 #define LOOK_MOST 4096u
 /* a text of whose expressions take this part of what closes an edition gets one of its own */
@@ -228,7 +228,7 @@ bool tsl__text_copy(const tsl_matcher *from, tsl_matcher *to) {
 
 #define LOOK_EACH 64u /* tokens after which time and memory are looked at */
 
-/* What became of it. */
+/* How reading a text again ended. */
 typedef enum outcome { READ, OVER, TOO_MUCH, TRY_AGAIN } outcome;
 
 /* Bytes of the expressions of a grammar that others use. */

@@ -51,7 +51,7 @@ static bool is_shared(const tsl__carry *c, uint32_t kind, uint32_t number) {
   }
 }
 
-/* What a record became. MISSING: it is not made yet, and goes on the list. */
+/* The number of a record in the new space. MISSING: it is not made yet, and goes on the list. */
 static uint32_t need(tsl__carry *c, uint32_t kind, uint32_t number) {
   if (is_shared(c, kind, number)) return number;
   const tsl__carried *known = c->slot_count ? slot_of(c, key_of(kind, number)) : NULL;

@@ -64,8 +64,8 @@ size_t tsl__distinct_kept(const tsl__space *space) {
 
 /* ---- names known from frames ----------------------------------------------------------------- */
 
-/* What is spelled of a name that the schema may know: the frame that spells such names has it in
- * its table, between two characters. */
+/* How much of a name that the schema may know is spelled? The frame that spells such names has it
+ * in its table, between two characters. */
 static const tsl__fixed *spells_known(const tsl__space *space, const tsl__cell *c) {
   const tsl__state_rec *r = tsl__state_at(space, c->state);
   const tsl__fixed *f = tsl__state_fixed(r);
@@ -109,7 +109,7 @@ static bool infers_name(const tsl__space *space, tsl__stack plain) {
          names(space, plain);
 }
 
-/* What is spelled of a name, as the frames have it. */
+/* Load the bytes of a name under way from the frames. */
 static bool load_implied(tsl__space *space, tsl__run *r, tsl__stack plain) {
   const tsl__fixed *f = tsl__name_implied(space, plain);
   for (uint32_t i = 0; f && i < f->depth; i++) {
@@ -230,7 +230,7 @@ static bool name_repeats(tsl__space *space, tsl__run *r) {
 
 /* ---- what the bytes mean --------------------------------------------------------------------- */
 
-/* What is used already may not come next. */
+/* Begin a deny of the used values, which may not come next. */
 static void begin_deny(tsl__space *space, tsl__run *r, const tsl__open *o) {
   if (!o->used) return;
   tsl__deny d = {o->depth, tsl__deny_begin(space, o->used)};
@@ -358,7 +358,7 @@ static void scan_string(tsl__space *space, tsl__run *r, uint8_t byte) {
   if (r->in_name) end_name(space, r);
 }
 
-/* What the byte means to the structure of the text; it has been read. */
+/* Follow the structure of the text by a byte that was read. */
 static void scan(tsl__space *space, tsl__run *r, uint8_t byte) {
   if (r->step.begun & TSL__NEW_ITEM) begin_item(space, r);
   if (r->step.begun & TSL__NEW_NAME) begin_name(space, r);

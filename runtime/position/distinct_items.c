@@ -351,9 +351,9 @@ static void take_out(tsl__space *space, trials *t, tsl_token token) {
   if (!tsl__vec_push(&space->alloc, t->gone, token)) tsl__space_no_memory(space);
 }
 
-/* Those that a deny takes, long ones first. A text that ends well after one is such a text after
- * all that it begins with. So where one leads somewhere they do. Those with white space come last,
- * which mostly differ from others in that alone, and the short ones first: any will do. */
+/* Tokens that a deny accepts, long ones first. If a token leads somewhere, so do its beginnings:
+ * the rest of the token is a text after them. Tokens with white space come last, short ones first:
+ * they mostly differ from others in white space alone, so any of them will do. */
 #define LISTED_LENGTH 511u /* longer ones are as long: the order is of no importance */
 #define LISTED_TOKEN (TSL_MAX_VOCAB - 1)
 
@@ -410,7 +410,7 @@ static const uint32_t *idle_space(const tsl__space *space, const trials *t) {
   return !t->distinct->in_string && !t->begun ? tsl__boundary_known(space)->space : NULL;
 }
 
-/* Those of these words. */
+/* List the tokens of some words of a mask. */
 static void list_words(tsl__space *space, trials *t, const uint32_t *bits, size_t from, size_t to) {
   for (size_t w = from; w < to; w++)
     for (uint32_t some = bits[w]; some && space->status == TSL_OK; some &= some - 1)
@@ -464,7 +464,7 @@ static void list_mask(tsl__space *space, trials *t, tsl__stack deny) {
 
 #define FEW 64u /* tokens that are spelled to a deny one by one rather than that its mask is made */
 
-/* One that may be in the plain mask: does a deny take it? */
+/* List a token that may be in the plain mask, if a deny accepts its bytes. */
 static void list_spelled(tsl__space *space, trials *t, tsl_token token) {
   const tsl_vocab *v = space->vocab;
   tsl__stepping *s = &t->run->deny;

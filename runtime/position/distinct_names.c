@@ -102,7 +102,7 @@ static uint32_t called_spellers(tsl__space *space, const tsl__state_rec *s, spel
   return n;
 }
 
-/* From where the run is: in a name, or where one begins. */
+/* The speller at the place of the run: in a name, or where a name begins. */
 static speller speller_of(tsl__space *space, const tsl__run *r) {
   speller found = no_speller;
   uint32_t n = 0;
@@ -275,7 +275,7 @@ static bool may_end(const tsl__space *space, const descent *d, const spot *at) {
                            : tsl__boundary_known(space)->name_ends);
 }
 
-/* From a node, with the prefix spelled. */
+/* Descend from a node, whose prefix is spelled. */
 static void descend(tsl__space *space, descent *d, spot at) {
   at.known = (uint32_t)d->prefix.n;
   for (uint32_t i = d->seen_names; i && space->status == TSL_OK; i = d->group->next) {

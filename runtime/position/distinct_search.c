@@ -94,7 +94,7 @@ static uint32_t total(const tsl__space *space, const tsl__run *r) {
          (uint32_t)r->name_bytes.n;
 }
 
-/* Its last bytes, at most n. */
+/* The last bytes of the run's text, at most n. */
 static uint32_t last_bytes(const tsl__space *space, const tsl__run *r, uint8_t *out, uint32_t n) {
   bool all = captured(space, r);
   const uint8_t *own = all ? r->bytes.at : r->name_bytes.at;

@@ -125,7 +125,7 @@ static tsl__stack plain_after(tsl__space *space, tsl__run *r, const tsl__with_di
              : 0;
 }
 
-/* From a position in the middle of a name. */
+/* Where a token leads from a position in the middle of a name. */
 static bool token_in_name(tsl__space *space, tsl__run *r, const tsl__with_distinct *p,
                           tsl_token token, tsl__stack *to) {
   tsl__stack plain = plain_after(space, r, p, token);
@@ -136,7 +136,8 @@ static bool token_in_name(tsl__space *space, tsl__run *r, const tsl__with_distin
   return *to = tsl__run_position_of(space, r, plain), true;
 }
 
-/* From a position with a distinct record; *to = 0: rejected. false: frames must be stepped to know.
+/* Where a token leads beside the frames, from a position with a distinct record; *to = 0: rejected.
+ * false: only stepping the frames answers that.
  * */
 static bool token_beside(tsl__space *space, tsl__run *r, const tsl__with_distinct *p,
                          tsl_token token, tsl__stack *to, bool *keep) {
@@ -177,7 +178,7 @@ tsl__lead tsl__distinct_token(tsl__space *space, tsl__stack from, tsl_token toke
 
 /* From a plain position: did one additional name begin in the token, or go on there, or end, and
  * nothing else that matters? Nothing was used before it, so nothing is repeated, and the bytes say
- * what is to be recorded. false: frames must be stepped to know. */
+ * what is to be recorded. false: only stepping the frames answers that. */
 static bool begin_beside(tsl__space *space, tsl__run *r, tsl__stack from, tsl_token token,
                          const tsl__stepping *s) {
   const tsl_vocab *v = space->vocab;

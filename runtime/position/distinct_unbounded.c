@@ -83,7 +83,7 @@ static const tsl__state_rec *look_on(tsl__space *space, const tsl__state_rec *r,
   return first;
 }
 
-/* What is found out by looking on is remembered, where no register has a say. */
+/* The answer of a search is remembered, unless it depends on a register. */
 uint32_t tsl__state_texts(tsl__space *space, tsl__state state, uint32_t count) {
   const tsl__state_rec *r = tsl__state_expanded(space, state);
   if (!r || loops(space, r, count)) return r ? TSL__ENDLESS : 0;
@@ -191,7 +191,7 @@ static const char in_strings[] =
     "!#$%&'()*+,-./:;<=>?@[]^_`{|}~ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
                   outside[] = "\"{[:,]}12-tfn";
 
-/* By a byte from a place to a new one; false: there is none. */
+/* Go by a byte from a place to a new one; false: there is none. */
 static bool follow(tsl__space *space, looking *l, uint32_t from, char byte) {
   place p = l->seen[from];
   bool after_comma = p.comma && !p.in_string;

@@ -54,7 +54,7 @@ static tsl__table *table_of(const tsl__space *s, size_t i) {
   return (tsl__table *)(void *)((char *)(uintptr_t)s + tables[i].at);
 }
 
-/* Of a space that is all zeros. */
+/* Make the tables of a space that is all zeros. */
 static void init_tables(tsl__space *s) {
   for (size_t i = 0; i < TABLES; i++) {
     tsl__table *t = table_of(s, i);

@@ -18,8 +18,8 @@
 
 const tsl__with_distinct tsl__no_distinct;
 
-/* What a set is by one of its cells, whose state is `r`. May the text end there? Its frame and,
- * somewhere, everything below. */
+/* May the text end at a set, by one of its cells, whose state is `r`? It may if the cell's frame
+ * may end, and all frames of some stack below. */
 static inline bool completes(const tsl__space *space, const tsl__cell *c, const tsl__state_rec *r) {
   return (r->flags & TSL__STATE_NULLABLE) &&
          (c->tail == 0 || tsl__stack_at(space, c->tail)->complete);

@@ -79,8 +79,8 @@ static bool was_gathered(tsl__space *space, tsl__stack at, tsl__leftover over) {
 static void gather_chain(tsl__space *space, tsl__gather *g, tsl__stack at, tsl__leftover over,
                          uint32_t depth);
 
-/* What follows a name that was spelled in full, over what it leaves: where the RESUME goes on, and
- * what is below that. */
+/* Gather what follows a complete name, over its leftover: the place where the RESUME goes on, and
+ * the frames below. */
 static void gather_after_name(tsl__space *space, tsl__gather *g, const tsl__cell *resume,
                               const tsl__named_left *left, uint32_t depth) {
   tsl__leftover rest = tsl__walk_after_name(space, g, resume->state, left, resume->tail == 0);
@@ -132,8 +132,9 @@ static bool is_text_yet(tsl__space *space, const tsl__stack_rec *at, const tsl__
   return beside && tsl__names_go_on(space, c->state, over, false);
 }
 
-/* What follows a frame, over what it leaves of the whole vocabulary and of a set. White space,
- * which may be none, leaves both; a state of this grammar's own is walked over them together. */
+/* Gather what follows a frame, over its leftover: of the whole vocabulary, of a set, or of both.
+ * White space, which may be empty, leaves both. Then a state of this grammar is walked over both
+ * together. */
 static void gather_below(tsl__space *space, tsl__gather *g, tsl__stack at, tsl__leftover whole,
                          tsl__leftover set, uint32_t depth) {
   bool own = whole && set &&
@@ -184,8 +185,8 @@ static tsl__mask frames_mask(tsl__space *space, tsl__stack at) {
   return tsl__gather_joined(space, g);
 }
 
-/* What a position without a distinct record denies, one with a record denies too. The exception is
- * where items must be repeated, which were not there without it. */
+/* A token that a position denies without its distinct record is denied with it, too. The exception
+ * is where an item must equal an earlier one: without the record there is no earlier item. */
 static tsl__mask plain_mask(tsl__space *space, tsl__stack plain) {
   return space->positions.watches & TSL__SAME_ITEM ? frames_mask(space, plain)
                                                    : tsl__stack_mask(space, plain);
@@ -309,7 +310,7 @@ static uint32_t shortest_after(tsl__space *space, after_same *q, tsl__stack at, 
   return best;
 }
 
-/* Of a deny: to the end of the item that it would repeat. */
+/* The fewest bytes from a deny to the end of the item that would be a repetition. */
 static uint32_t shortest_denied(tsl__space *space, tsl__stack deny, uint32_t depth) {
   tsl__space *spelled = tsl__deny_enter(space);
   uint32_t bytes = spelled ? shortest_of(spelled, deny, false, depth) : UINT32_MAX;
@@ -317,8 +318,8 @@ static uint32_t shortest_denied(tsl__space *space, tsl__stack deny, uint32_t dep
   return bytes;
 }
 
-/* Of a position with a distinct record, where some items must be repeated. What is under way may
- * become one of the earlier ones, or is new. */
+/* The fewest bytes to a complete text where some items must equal earlier ones. The item under way
+ * may become an earlier one, or is new. */
 static uint32_t shortest_repeating(tsl__space *space, const tsl__with_distinct *p, uint32_t depth) {
   const tsl__distinct *m = tsl__distinct_at(space, p->distinct);
   uint32_t best = shortest_of(space, p->plain, true, depth);
@@ -363,7 +364,7 @@ static uint32_t shortest_of(tsl__space *space, tsl__stack at, bool is_new, uint3
   return best;
 }
 
-/* What lies below the first of the frames. */
+/* The cells below the first frame. */
 static tsl__stack first_below(const tsl__space *space, tsl__stack at) {
   const tsl__stack_rec *r = tsl__stack_at(space, at);
   if (r->has_distinct) return tsl__with_distinct_at(space, at)->plain;

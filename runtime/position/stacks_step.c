@@ -59,7 +59,7 @@ tsl__stack tsl__names_below(tsl__space *space, const tsl__keyed *names, tsl__sta
   return below;
 }
 
-/* What follows a name: where the RESUME goes on, or the frame that it calls. */
+/* Land what follows a name: the place where the RESUME goes on, or the frame that it calls. */
 static void land_after_name(tsl__space *space, step *s, tsl__state resume, uint32_t name,
                             tsl__stack tail) {
   uint32_t count;
@@ -479,7 +479,7 @@ static bool is_fixed(tsl__space *space, tsl__state state, uint8_t byte, uint32_t
   return true;
 }
 
-/* Those frames, along them. */
+/* A frame of fixed texts reads a run of characters along its table. */
 static bool frame_fixed(tsl__space *space, step *s, tsl__state state, uint32_t count,
                         tsl__stack tail, tsl__fixed_run *run) {
   const tsl__state_rec *r = fixed_or_expanded(space, state);

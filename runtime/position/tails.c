@@ -30,7 +30,8 @@ typedef tsl__stepping step;
 #define COMPARED 48u   /* frames up to which each is compared */
 #define SLOTS_FEW 256u /* a power of two */
 
-/* What two frames have in common to be equal: landed ones need not have the same tail. */
+/* The tail, as far as it matters when frames are compared: landed frames need not have the same
+ * tail. */
 static inline uint32_t tail_of(const tsl__cell *c, bool exact) {
   return exact ? c->tail : !c->tail;
 }
@@ -192,7 +193,7 @@ static tsl__stack unite_pairs(tsl__space *space, const tsl__cell *equal, size_t 
   return u;
 }
 
-/* What is known of the union of these tails; 0: nothing is. */
+/* The union of these tails, if it was made before; 0: it was not. */
 static tsl__stack known_union(const struct unions *known, uint64_t hash, const tsl__cell *equal,
                               size_t n) {
   for (uint32_t i = 0; i < KNOWN_UNIONS; i++) {
@@ -259,7 +260,7 @@ static size_t settle_one(tsl__space *space, step *s, struct unions *known, const
   return some;
 }
 
-/* What unions of two land goes into lists of their own. */
+/* Frames that land while two tails are joined go into lists of their own. */
 bool tsl__tails_settle_all(tsl__space *space, step *s) {
   struct unions known = {.next = 0};
   tsl__cells equal = {0};

@@ -217,7 +217,7 @@ tsl_status tsl__candidates_anchor(tsl__candidates *c) {
   return TSL_OK;
 }
 
-/* With a scale the first sum is made in the same look. */
+/* With a scale, the first sum is made in the same pass over the row. */
 tsl_status tsl__candidates_survey(tsl__candidates *c, float scale) {
   if (c->dense) c->dense_top = isnan(scale) ? find_peaks(c) : find_peaks_and_masses(c, scale);
   c->mass_scale = scale;

@@ -125,7 +125,7 @@ static float distance_of(const tsl__candidates *c, size_t i, float middle) {
   return -fabsf(d);
 }
 
-/* What an entry is ranked by. */
+/* The value by which an entry is ranked. */
 static float value_of(const tsl__candidates *c, tsl__ranking by, float middle, size_t i) {
   return by == TSL__BY_LOGIT ? c->logit[i] : distance_of(c, i, middle);
 }

@@ -122,7 +122,7 @@ static bool copy_set(const tsl_allocator *a, const tsl_token *from, uint32_t cou
   return true;
 }
 
-/* By token; TSL_ERR_ARGUMENT for a token twice. */
+/* Copy the biases, sorted by token; TSL_ERR_ARGUMENT for a token that is there twice. */
 static tsl_status copy_bias(tsl_sampler *s, const tsl_sampler_options *o) {
   if (!o->bias_count) return TSL_OK;
   tsl__words order = {0};
@@ -270,7 +270,7 @@ static bool copy_bytes(void *to, const void *from, size_t bytes) {
   (tsl__vec_reserve((a), (to), (from)->n) && \
    copy_bytes((to)->at, (from)->at, ((to)->n = (from)->n) * sizeof *(from)->at))
 
-/* What options and text made of the sampler; scratch memory is left out. */
+/* Copy all that options and text have changed in a sampler, without scratch memory. */
 static bool copy_state(const tsl_sampler *from, tsl_sampler *to) {
   const tsl_allocator *a = &to->alloc;
   to->surprise = from->surprise;
@@ -465,7 +465,7 @@ static tsl_status find_spared(tsl_sampler *s, const uint32_t *mask, size_t width
   return tsl__structure_find(&s->structure, &s->alloc, s->matcher, &s->tokens, mask, width);
 }
 
-/* They leave the dense part for the list. */
+/* Move the tokens whose logits change from the dense part to the list. */
 static bool move_changed(tsl_sampler *s) {
   tsl__candidates *c = &s->candidates;
   if (!c->dense || !s->tokens.n) return true;

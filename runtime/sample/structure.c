@@ -22,7 +22,7 @@ void tsl__structure_free(tsl__structure *s, const tsl_allocator *a) {
   *s = (tsl__structure){0};
 }
 
-/* What is kept is of this matcher's tables from here on. False when out of memory. */
+/* From here on keep content for the tables of this matcher. False when out of memory. */
 static bool turn_to(tsl__structure *s, const tsl_allocator *a, const tsl_matcher *m) {
   if (!s->kept) s->kept = tsl__alloc_zero(a, TSL__STRUCTURE_KEPT * sizeof *s->kept);
   if (!s->kept) return false;
@@ -34,7 +34,7 @@ static bool turn_to(tsl__structure *s, const tsl_allocator *a, const tsl_matcher
   return true;
 }
 
-/* Of a position without a distinct record; NULL on failure (sticky). */
+/* The content at a position without a distinct record; NULL on failure (sticky). */
 static const tsl__bytes *content_at(tsl__structure *s, tsl__space *space, tsl__stack at) {
   tsl__kept_content *k = &s->kept[at & (TSL__STRUCTURE_KEPT - 1)];
   if (k->at == at) return &k->content;

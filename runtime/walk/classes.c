@@ -84,7 +84,7 @@ static uint16_t shares(const tsl_vocab *v, tsl_token a, tsl_token b) {
   return (uint16_t)n;
 }
 
-/* By character. */
+/* Note the characters of a token. */
 static void look_into(const tsl_vocab *v, tsl_token t, uint32_t *text, uint32_t *having[129]) {
   place at = {0, 0, 0x80, 0xBF};
   bool fine = true;
@@ -242,8 +242,8 @@ static const uint32_t *only_bitset(const tsl__mask_rec *r) {
   return r->base_count == 1 && !r->plus_count && !r->minus_count ? r->first : NULL;
 }
 
-/* Of the classes known by a bitset that have all the letters, and are not narrowed by others past
- * ASCII, that with the fewest more. NULL: there is none. */
+/* The smallest class with a bitset that has all the letters, and is not narrower past ASCII. NULL:
+ * there is none. */
 static const tsl__class *find_wider(const tsl__space *space, const tsl__bytes *letters,
                                     uint32_t nonascii) {
   const tsl__class *best = NULL;
@@ -375,7 +375,7 @@ static bool is_among(const tsl__space *space, const tsl__linear *t, const tsl__b
   return true;
 }
 
-/* Those of a bitset that lie below a node. */
+/* Gather the tokens of a bitset that lie below a node. */
 static bool gather_below(tsl__space *space, tsl__gather *g, const uint32_t *from, uint32_t node) {
   const tsl__trie_node *n = &space->vocab->trie.nodes[node];
   const tsl_token *order = space->vocab->trie.order;
@@ -398,8 +398,8 @@ static bool has_words(const tsl__bytes *letters) {
          !letters->w[3];
 }
 
-/* Such a class below the space that texts begin with, as most tokens do. Words are read at once,
- * what else there is along the table without them (linear_parts.c). */
+/* Gather a class below the space with which most tokens begin. Words are read at once, all other
+ * tokens along the table without words (linear_parts.c). */
 static bool gather_spaced(tsl__space *space, tsl__gather *g, const tsl__linear *t,
                           const tsl__bytes *letters) {
   const tsl__linear *rest = t->rest;

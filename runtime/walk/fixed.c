@@ -147,7 +147,7 @@ static bool visit_raw(tsl__space *space, const tsl__state_rec *from, tsl__fixed_
   return true;
 }
 
-/* Those of p's texts whose next byte is in [first, last], at a child of p's node. */
+/* Reach the texts of p whose next byte is in [first, last], at a child of p's node. */
 static bool reach_some(tsl__space *space, const tsl__state_rec *from, tsl__fixed_walk *out,
                        tsl__fixed_place p, unsigned first, unsigned last) {
   p.lo = first_from(tsl__state_fixed(from)->texts, p.lo, p.hi, p.depth, first);

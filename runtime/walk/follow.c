@@ -113,8 +113,8 @@ bool tsl__letters_leave(const tsl__trie *trie, const tsl__trie_node *n, const ts
 
 /* ---- what follows ---------------------------------------------------------------------------- */
 
-/* What the frames of a position begin with. *own has that of the first of them, if it is alone, and
- * *below what may follow that one at once. */
+/* The first bytes of the frames of a position. *own: those of the first frame, if there is only
+ * one. *below: those of what may follow that frame at once. */
 static bool begin_tail(tsl__space *space, uint32_t tail, tsl__follow *f, tsl__bytes *own,
                        tsl__bytes *below) {
   begins b = {.n = 0};
@@ -136,8 +136,7 @@ static bool begin_tail(tsl__space *space, uint32_t tail, tsl__follow *f, tsl__by
   return true;
 }
 
-/* What a state begins with, in *own, and whether it may be over at once; false if that is not
- * known. */
+/* The first bytes of a state, in *own, and whether it may end at once; false: not known. */
 static bool begin_alone(tsl__space *space, tsl__state state, tsl__bytes *own, bool *over) {
   begins b = {.n = 0};
   *over = false;
@@ -146,7 +145,7 @@ static bool begin_alone(tsl__space *space, tsl__state state, tsl__bytes *own, bo
   return true;
 }
 
-/* Of where a caller goes on, and of what follows that. */
+/* The first bytes of the place where a caller goes on, and of what follows the caller. */
 static bool begin_caller(tsl__space *space, const tsl__after *a, tsl__follow *f, tsl__bytes *own,
                          tsl__bytes *below) {
   bool over;
@@ -159,7 +158,7 @@ static bool begin_caller(tsl__space *space, const tsl__after *a, tsl__follow *f,
   return outer;
 }
 
-/* Those of its bytes by which `then` begins by calls that come back to it. */
+/* Find the bytes with which `then` begins only by calls that come back to it. */
 static void find_again(tsl__space *space, tsl__follow *f, const tsl__bytes *own,
                        const tsl__bytes *below) {
   const tsl__state_rec *r = tsl__state_expanded(space, f->then);
@@ -326,8 +325,8 @@ static void spare(tsl__space *space, const tsl__follow *f, tsl__letters_after *o
   out->twice = to != out->at;
 }
 
-/* What begins with these bytes may be read among the letters: they are exits. If some are letters
- * themselves, it goes on with anything. */
+/* Something that begins with these bytes may be read among the letters: the bytes become exits. If
+ * some of them are letters, any byte may come after them. */
 static bool may_read(tsl__hint *h, const tsl__bytes *first) {
   tsl__bytes_or(&h->exits, first);
   if (!tsl__bytes_meet(first, &h->letters)) return true;

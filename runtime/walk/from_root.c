@@ -79,8 +79,8 @@ static bool goes_as(tsl__space *space, const tsl__state_rec *r, const tsl__state
   return space->status == TSL_OK;
 }
 
-/* What begins as a number, a string, or any value of another kind does. The bytes that these begin
- * with become known. */
+/* Gather subtrees in which tokens begin as a number, a string, or another kind of value. Their
+ * first bytes become known. */
 static void add_starts(tsl__space *space, tsl__level *l, const tsl__level_entry *e,
                        const tsl__state_rec *r, tsl__bytes *known) {
   const tsl__space *base = space->parent;
@@ -173,7 +173,8 @@ static void take_tokens(const tsl_token *t, const tsl_token *end, const uint32_t
   for (; t < end; t++) marks[*t >> 5] |= of[*t >> 5] & (uint32_t)1 << (*t & 31);
 }
 
-/* Of a walk over the whole vocabulary: what begins with some bytes. */
+/* Gather from a walk over the whole vocabulary the tokens and leftovers that begin with some
+ * bytes. */
 static void take_begun(tsl__space *space, tsl__level *l, const tsl__walk *w,
                        const tsl__bytes *with) {
   const tsl_vocab *v = space->vocab;
@@ -198,8 +199,8 @@ static void take_begun(tsl__space *space, tsl__level *l, const tsl__walk *w,
   tsl__free(&space->alloc, all, size);
 }
 
-/* What begins with a byte that leads where it leads from the text after it: there the walk of that
- * is this one's. The bytes become known. */
+/* Gather subtrees of bytes that lead to the same state from here and from the text behind them.
+ * There both walks are equal. The bytes become known. */
 static void add_text(tsl__space *space, tsl__level *l, const tsl__state_rec *r, tsl__bytes *known) {
   tsl__state text = tsl__leads_to_text(space, r);
   const tsl__walk *w = text ? tsl__walk_over(space, text, 0, TSL__WHOLE, l->last) : NULL;
@@ -215,8 +216,8 @@ static void add_text(tsl__space *space, tsl__level *l, const tsl__state_rec *r, 
   l->counted = false;
 }
 
-/* What begins with a byte after which a string of any characters goes on, as after most escapes. In
- * one that may have one character more that byte is read alike. The bytes become known. */
+/* Gather subtrees of bytes behind which a string of any characters goes on, as behind most escapes.
+ * A string that may have one more character reads such a byte alike. The bytes become known. */
 static void add_escaped(tsl__space *space, tsl__level *l, const tsl__level_entry *e,
                         const tsl__state_rec *r, tsl__bytes *known) {
   uint32_t count;

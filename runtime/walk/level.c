@@ -136,7 +136,8 @@ void tsl__level_leave_over(tsl__space *space, level *l, tsl__leftover t) {
   l->left.n += r->n;
 }
 
-/* Of what was left before it was known what follows, what that does not begin with. */
+/* Remove leftover nodes with which what follows cannot begin. They were added before it was known
+ * what follows. */
 static TSL__SELDOM void take_back(tsl__space *space, level *l) {
   size_t n = l->left.n;
   if (!tsl__level_heed(space, l)) return;

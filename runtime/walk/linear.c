@@ -234,7 +234,7 @@ typedef enum passage { GO_IN, PASS_OVER, TAKE_ALL, SET_ASIDE } passage;
 
 static void mark(const reading *at, tsl_token t) { tsl__mask_bit_set(at->marks, t); }
 
-/* What ends below a node. Along the table, which is read in order: the trie's nodes lie
+/* Mark the tokens below a node, along the table: it is read in order, while the trie's nodes lie
  * elsewhere. */
 static inline void mark_below(const reading *at, const tsl__linear_node *n) {
   const tsl__linear_node *end = at->table->nodes + n->next;
@@ -264,7 +264,7 @@ static passage take_large(const reading *at, uint8_t number, uint32_t node) {
                                                   : GO_IN;
 }
 
-/* One that is large, or has nothing but letters below. */
+/* Read a node that is large, or has only letters below. */
 static passage take_high(const reading *at, uint8_t number, const tsl__linear_node *n) {
   unsigned height = n->below & ~TSL__LINEAR_LARGE;
   passage how = height && lives_as_words(at->space, at->rows, number, height) ? TAKE_ALL
@@ -551,7 +551,7 @@ bool tsl__linear_read(tsl__space *space, const tsl__linear *t, const tsl__linear
 
 /* ---- quotes ---------------------------------------------------------------------------------- */
 
-/* What is left to the search. Of a state's second token there is nothing to be said. */
+/* Leave a node to the search. A node that only holds a second token is skipped. */
 static bool leave(tsl__space *space, const table *rows, uint8_t from, const tsl__linear_node *n,
                   tsl__linear_asides *aside) {
   if (n->node == UINT32_MAX) return true;

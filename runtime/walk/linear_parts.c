@@ -168,7 +168,8 @@ enum { AWAY, ABOVE, FROM };
 
 static bool is_quote(uint8_t byte) { return byte == '"' || byte == '\\'; }
 
-/* Of each node where it is; the root is ABOVE anyway. Returns how many are not AWAY. */
+/* Find the place of each node; the root is ABOVE in any case. Returns how many nodes are not
+ * AWAY. */
 static uint32_t find_places(const tsl__linear *l, uint8_t *place) {
   uint32_t n = 0;
   place[0] = ABOVE;

@@ -27,7 +27,8 @@ bool tsl__resume_make(tsl__space *space, tsl__state_rec *r, uint32_t names) {
   return true;
 }
 
-/* What is known at once of 64 names is looked up before any of them is. */
+/* Look up once the names, among 64, whose answer is known at once, before any name is looked up by
+ * itself. */
 static void ask_word(tsl__space *space, tsl__state resume, const tsl__resume *r, uint32_t word) {
   uint64_t allowed = 0;
   if (r->known[word] || !space->hook || !space->hook->names.allowed) return;
@@ -48,7 +49,7 @@ bool tsl__resume_allows(tsl__space *space, tsl__state resume, uint32_t name) {
   return r->allowed[word] & bit;
 }
 
-/* Those of 64 names, from number 64 * `word` on, that are in the range. */
+/* Bits of the 64 names from number 64 * `word` on that are in the range. */
 static uint64_t names_of(const tsl__name_range *names, uint32_t word) {
   uint64_t bits = UINT64_MAX;
   if (word == names->lo >> 6) bits <<= names->lo & 63;
@@ -56,7 +57,8 @@ static uint64_t names_of(const tsl__name_range *names, uint32_t word) {
   return bits;
 }
 
-/* One that is known to be allowed is enough; else those are requested that are not known. */
+/* One name that is known to be allowed is enough. Otherwise the names that are not known are looked
+ * up. */
 static bool any_of_words(tsl__space *space, tsl__state resume, const tsl__resume *r,
                          const tsl__name_range *names, uint32_t first, uint32_t last) {
   if (!tsl__space_step(space, (last - first) / STEP_WORDS)) return false;
@@ -95,7 +97,7 @@ static uint64_t resumed_hash(tsl__state resume, uint32_t name) {
   return tsl__mix(((uint64_t)resume << 32 | name) + 1);
 }
 
-/* What is known of it; `whole`: in one step. */
+/* The record of a RESUME and a name, if there is one; `whole`: in one step. */
 static const tsl__resumed *find_resumed(const tsl__space *space, tsl__state resume, uint32_t name,
                                         bool whole) {
   tsl__index_iter it = tsl__index_first(&space->resumed.index, resumed_hash(resume, name));
@@ -244,7 +246,7 @@ static void reach(tsl__space *space, search *s, uint32_t c, tsl__state state) {
   if (!fine) tsl__space_no_memory(space);
 }
 
-/* By the states: where texts are not fixed ones, or spelled in an unusual way. */
+/* Spell names by the states: where texts are not fixed, or are spelled with escapes. */
 static void run(tsl__space *space, search *s) {
   const tsl__trie *trie = &space->vocab->trie;
   while (s->stack.n && space->status == TSL_OK) {
@@ -261,7 +263,7 @@ static void run(tsl__space *space, search *s) {
   }
 }
 
-/* By the table of names. */
+/* Spell names by their table. */
 static void run_fixed(tsl__space *space, search *s, tsl__state state, uint32_t node) {
   const tsl__trie *trie = &space->vocab->trie;
   tsl__fixed_walk *w = &s->fixed;
@@ -292,7 +294,7 @@ static int by_name(const void *p, const void *q) {
                              : a->node > b->node;
 }
 
-/* What is left, one leftover for each name. */
+/* The leftovers, one for each name. */
 static const tsl__named_left *lefts_of(tsl__space *space, search *s, uint32_t *count) {
   tsl__named_left *lefts = tsl__arena_alloc(&space->arena, (s->done.n + 1) * sizeof *lefts);
   *count = 0;
@@ -502,8 +504,8 @@ static bool list_gone(tsl__space *space, search *s, const tsl__named_walk *w, ts
   return space->status == TSL_OK;
 }
 
-/* What a RESUME lets through of a walk's tokens, as a mask: mostly that of the RESUME before
- * without a few. */
+/* The mask of a walk's tokens that a RESUME lets through: mostly that of the RESUME before, without
+ * a few tokens. */
 static tsl__mask mask_of(tsl__space *space, search *s, tsl__named_walk *w, tsl__state resume) {
   tsl__gather *g = &s->gather;
   tsl__name_range names;

@@ -36,7 +36,7 @@
 
 #define BYTES_MOST 64u /* of a follower: with more of them, it begins with names or with texts */
 
-/* What words are made of: digits, letters, the underscore, and all past ASCII. */
+/* The bytes of words: digits, letters, the underscore, and all bytes past ASCII. */
 static const tsl__bytes of_words = {{0x03FF000000000000u, 0x07FFFFFE87FFFFFEu, ~0ull, ~0ull}};
 
 static bool is_apart(const tsl__space *space, uint32_t number) {
@@ -65,7 +65,7 @@ void tsl__narrowed_note(tsl__space *space, const tsl__walk *w) {
   last[0] = number;
 }
 
-/* Those nodes that one of the bytes follows; the whole stays. */
+/* The nodes of a leftover after which one of the bytes comes. The flag TSL__WHOLE stays. */
 static tsl__leftover left_before(tsl__space *space, tsl__leftover left, const tsl__bytes *bytes) {
   const tsl__trie *trie = &space->vocab->trie;
   if (!tsl__leftover_set(left)) return left;

@@ -29,7 +29,7 @@ static ending step(ending from, uint8_t byte) {
   return to;
 }
 
-/* What the last character may be; false: the path is no UTF-8. */
+/* The range in which a path's last character lies; false: the path is no UTF-8. */
 static bool range_of(ending e, tsl__ending *out) {
   static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
   if (e.missing == INVALID) return false;

@@ -110,7 +110,7 @@ static bool except_here(tsl__space *space, uint32_t node, tsl__reference *ref) {
   return tsl__vec_push(&space->alloc, &ref->nodes, node) || tsl__space_no_memory(space);
 }
 
-/* What an excluded string spells in full below a node, where it is in `state`. */
+/* Find where an excluded string, which is in `state` at a node, is complete below that node. */
 static void except_node(tsl__space *space, tsl__level *l, tsl__state state, uint32_t node,
                         tsl__reference *ref) {
   const tsl__trie *trie = &space->vocab->trie;

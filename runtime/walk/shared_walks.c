@@ -269,7 +269,7 @@ static tsl__common *common_of(const tsl__space *space) {
   return space->parent && space->parent->warm.frozen ? kept_by(space->vocab) : NULL;
 }
 
-/* What a state means; false: that cannot be said. */
+/* The meaning of a state; false: it has none outside its grammar. */
 static bool meaning_of(tsl__space *space, const tsl__common *c, tsl__state state,
                        tsl__digest *out) {
   if (space->hook->states.meaning &&
@@ -452,7 +452,7 @@ static bits *write_row(const tsl__space *space, const tsl__mask_rec *m) {
   return b;
 }
 
-/* Of a mask of the vocabulary's layer: its record is not changed but for that. */
+/* Give a row to a mask of the vocabulary's layer. Nothing else of its record changes. */
 static void give_row(tsl__common *c, const tsl__space *space, tsl__mask mask) {
   tsl__mask_rec *m = (tsl__mask_rec *)(uintptr_t)tsl__mask_at(space, mask);
   if (atomic_load_explicit(&m->row, memory_order_relaxed) || !is_common(c, tsl__mix(mask)) ||
@@ -516,7 +516,7 @@ static const entry *row_of(tsl__common *c, const tsl__space *space, const tsl__m
   return e;
 }
 
-/* Of a mask of the grammar's own. */
+/* Find the row of a mask of the grammar's own layer. */
 static void find_row(tsl__common *c, tsl__space *space, tsl__mask mask) {
   tsl__mask_rec *m = tsl__pool_at(&space->masks.pool, mask - space->masks.first);
   const entry *e = row_of(c, space, m, false);

@@ -24,7 +24,7 @@
 #define STOPS_BYTES 24u  /* live bytes from which many nodes are entered */
 #define STOPS_LETTERS 40 /* of the 52 of ASCII, with which the table beats a class */
 
-/* By which bytes what follows the frame begins; all, if that is not known. */
+/* The bytes with which what follows the frame may begin; all bytes, if that is not known. */
 static tsl__bytes find_before(tsl__space *space, tsl__level *l) {
   return !l->last && tsl__level_heed(space, l) ? tsl__follow_at(space, l->follow)->bytes
                                                : TSL__BYTES_ALL;

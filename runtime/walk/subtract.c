@@ -111,8 +111,8 @@ static bool has_row(const tsl__bytes *set, unsigned lo, unsigned hi) {
   return tsl__bytes_within(&row, set);
 }
 
-/* What all ways need that go on from where these end. A point that needs fewer than before is
- * looked at once more. */
+/* Find the candidates that all ways need, from the ends of the ways to their beginnings. A point
+ * that needs fewer than before is visited once more. */
 static void find_needed_before(graph *g) {
   uint16_t changed[TSL__GRAPH_FIRST + TSL__GRAPH_POINTS + 1];
   bool waits[TSL__GRAPH_FIRST + TSL__GRAPH_POINTS + 1] = {false};
@@ -272,7 +272,7 @@ static bool find_suspects(const graph *g, const tsl__lengths *l, uint32_t *bits)
   return any;
 }
 
-/* Those tokens of a bitset that die. */
+/* Remove the tokens of a bitset that die. */
 static bool try_bitset(const graph *g, const uint32_t *bits, tsl__reference *out) {
   const tsl_vocab *v = g->space->vocab;
   size_t size = sizeof(onward) + g->n * sizeof(uint16_t[256]);
@@ -347,7 +347,7 @@ static void drop_nowhere(graph *g, const tsl__bytes *nowhere) {
     if (w->to == TSL__GRAPH_DEAD && has_row(nowhere, w->lo, w->hi)) w->to = TSL__GRAPH_ELSEWHERE;
 }
 
-/* What the ways to death that the graph has now need. False if there are none. */
+/* Find what the present ways to death need. False if there are none. */
 static bool look_at_deaths(graph *g) {
   for (uint32_t i = TSL__GRAPH_FIRST; i < g->n; i++)
     g->points[i].away = TSL__GRAPH_FAR, g->points[i].needed = UINT16_MAX;

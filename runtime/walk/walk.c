@@ -317,7 +317,7 @@ static uint32_t gain_of(const level *l, uint32_t count) {
   return l->counted && gain < TSL__UNCOUNTED ? gain : TSL__UNCOUNTED;
 }
 
-/* What was done so far, in steps. */
+/* The work done so far, in steps. */
 static uint64_t work_of(const tsl__space *space) {
   return tsl__space_steps(space) + COST_STATE * (uint64_t)tsl__space_count(space, states);
 }
@@ -334,8 +334,8 @@ static bool is_any_extra(tsl__space *space, const tsl__state_rec *r, tsl__leftov
          tsl__names_go_on(space, callee, over, true);
 }
 
-/* Of a state that calls one frame and does nothing else: where that leaves nothing over, its walk.
- * NULL: it is not known below. */
+/* The walk of a state that only calls one frame, if that frame leaves nothing over: the frame's own
+ * walk. NULL: the layer below does not have it. */
 static const tsl__walk *recall_called(const tsl__space *space, const tsl__state_rec *r,
                                       tsl__leftover over) {
   tsl__state callee = tsl__target_state(tsl__state_edges(r)->to);
@@ -346,8 +346,8 @@ static const tsl__walk *recall_called(const tsl__space *space, const tsl__state_
   return w && !w->left ? w : NULL;
 }
 
-/* Of a string of any characters, so many to so many. Returns what the vocabulary's layer knows of
- * such. Or the layer's state that this one is like is walked, which needs no other states. */
+/* The walk of a string of any characters with a least and a most number. The vocabulary's layer has
+ * it, or has a state with the same walk, which is walked and needs no other states. */
 static const tsl__walk *recall_text(tsl__space *space, const tsl__state_rec *r, uint32_t count,
                                     tsl__leftover over) {
   tsl__state like;
@@ -396,7 +396,7 @@ static bool may_heed(const tsl__space *space, const tsl__state_rec *r, tsl__stat
   return !last && state >= space->states.first && !(r->flags & TSL__STATE_LOOP);
 }
 
-/* What is remembered where that follows. */
+/* The walk that is remembered with what follows. */
 static const tsl__walk *recall_before(tsl__space *space, const tsl__state_rec *r, tsl__state state,
                                       uint32_t context, tsl__leftover over, tsl__after *after) {
   uint32_t number =
@@ -542,7 +542,7 @@ static bool is_seldom(tsl__space *space, const level *l, tsl__state state, tsl__
   return r && tsl__state_reads(r) && r->live_count < TSL__STARTS_LIVE;
 }
 
-/* It is searched for where it is requested, and not remembered. */
+/* Search a small walk within the level that needs it; the walk is not remembered. */
 static void search_within(tsl__space *space, level *l, const tsl__level_key *key, uint32_t count,
                           bool last, bool called) {
   tsl__level_key outer = l->key;

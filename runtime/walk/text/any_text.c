@@ -50,8 +50,8 @@ typedef struct place {
   uint32_t characters, node;
 } place;
 
-/* Of a node in the table of quotes. It is not kept; it leads to a node that closes the string; it
- * closes it, or lies below. */
+/* The place of a node in the table of quotes. AWAY: it is left out. LEADS: it leads to a node that
+ * closes the string. CLOSES: it closes the string, or lies below such a node. */
 enum { AWAY, LEADS, CLOSES };
 
 typedef struct making {
@@ -253,7 +253,7 @@ static void walk_counted(tsl__space *space, tsl__level *l, const struct tsl__any
   tsl__reference_apply(space, l, ref);
 }
 
-/* Such a walk, by itself. False on failure (sticky). */
+/* Make the walk of one such string from the tables. False on failure (sticky). */
 static bool walk_alone(tsl__space *base, const struct tsl__any_texts *t, span s, tsl__walk *out) {
   uint32_t depth = base->walking.depth;
   tsl__level *l = tsl__level_open(base);
@@ -330,7 +330,7 @@ static tsl__state quoted_like(tsl__space *space, uint32_t least, tsl__leftover o
   return base->warm.quoted[TSL__QUOTED - 1];
 }
 
-/* What is left of the bounds where some characters were read. */
+/* The bounds for the rest of a string, after some characters were read. */
 static span left_of(const tsl__state_rec *r, span s, uint32_t count) {
   if (!(r->flags & TSL__STATE_LOOP)) return s;
   return (span){r->loop_min > count ? r->loop_min - count : 0,
