@@ -89,6 +89,21 @@ void tsl__step_remember(const tsl__exprs *x, uint64_t key, tsl__expr d) {
   remember(x, known, key, d);
 }
 
+bool tsl__chain_known(const tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__expr *d) {
+  uint64_t key = (uint64_t)e << 8 | byte;
+  const tsl__known_step *known = step_slot(x->chain_steps, TSL__CHAIN_STEPS, 1, key);
+  if (!is_of(known, key)) return false;
+  return *d = known->d, true;
+}
+
+void tsl__chain_remember(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__expr d) {
+  uint64_t key = (uint64_t)e << 8 | byte;
+  if (!x->chain_steps)
+    x->chain_steps = tsl__alloc_zero(&x->alloc, TSL__CHAIN_STEPS * sizeof *x->chain_steps);
+  if (!x->chain_steps) tsl__expr_no_memory(x);
+  remember(x, step_slot(x->chain_steps, TSL__CHAIN_STEPS, 1, key), key, d);
+}
+
 /* In a long search the same conjuncts are met in many combinations. What is found there is not kept
  * for others: inside a search meets are not searched. */
 tsl__expr tsl__derive_conjunct(tsl__exprs *x, tsl__expr e, uint8_t byte) {

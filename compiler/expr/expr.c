@@ -134,6 +134,7 @@ void tsl__exprs_free(tsl__exprs *x) {
   tsl__free(&a, x->known_bounds, TSL__KNOWN_BOUNDS * sizeof *x->known_bounds);
   tsl__free(&a, x->known_steps, TSL__KNOWN_STEPS * sizeof *x->known_steps);
   tsl__free(&a, x->call_steps, TSL__CALL_STEPS * sizeof *x->call_steps);
+  tsl__free(&a, x->chain_steps, TSL__CHAIN_STEPS * sizeof *x->chain_steps);
   tsl__arena_free(&x->arena);
   tsl__free(&a, x, sizeof *x);
 }
@@ -151,6 +152,7 @@ size_t tsl__exprs_memory(const tsl__exprs *x) {
          (x->frames_read ? TSL__FRAMES_READ * sizeof *x->frames_read : 0) +
          (x->known_steps ? TSL__KNOWN_STEPS * sizeof *x->known_steps : 0) +
          (x->call_steps ? TSL__CALL_STEPS * sizeof *x->call_steps : 0) +
+         (x->chain_steps ? TSL__CHAIN_STEPS * sizeof *x->chain_steps : 0) +
          x->nodes.cap * sizeof *x->nodes.at + x->lists.cap * sizeof *x->lists.at + x->pool.cap +
          x->sets.cap * sizeof *x->sets.at + x->rules.cap * sizeof *x->rules.at +
          x->keys.cap * sizeof *x->keys.at + x->natives.cap * sizeof *x->natives.at +

@@ -80,6 +80,9 @@ tsl__expr tsl__derive_remembered(tsl__exprs *x, tsl__expr e, const tsl__node *n,
                                  bool last,
                                  tsl__expr (*compute)(tsl__exprs *, const tsl__node *, uint8_t,
                                                       bool));
+/* The derivative of a tail of a long sequence, as noted; false: it is not (any more). */
+bool tsl__chain_known(const tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__expr *d);
+void tsl__chain_remember(tsl__exprs *x, tsl__expr e, uint8_t byte, tsl__expr d);
 /* The derivative of a conjunct of a meet, which a long search takes again and again. */
 tsl__expr tsl__derive_conjunct(tsl__exprs *x, tsl__expr e, uint8_t byte);
 /* Begins to unfold a rule in place; x->depth-- ends it. False: too many are being unfolded

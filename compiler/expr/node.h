@@ -216,6 +216,7 @@ typedef struct tsl__known_step {
  * to make, which is spent again when it is found, so that bounds don't depend on what is
  * remembered. */
 #define TSL__CALL_STEPS 4096u
+#define TSL__CHAIN_STEPS 4096u
 typedef struct tsl__call_step {
   uint64_t key; /* 0: free */
   tsl__expr d;
@@ -276,6 +277,8 @@ struct tsl__exprs {
    * by the first exploration (compiler/states/letters.c) */
   tsl__known_step *known_steps;
   uint32_t derived; /* without that table */
+  /* TSL__CHAIN_STEPS of them, of tails of long sequences whose parts may be missing */
+  tsl__known_step *chain_steps;
   /* TSL__CALL_STEPS of them, of what holds calls, made when much was derived */
   tsl__call_step *call_steps;
   uint32_t call_derived; /* without that table */
