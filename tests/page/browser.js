@@ -80,15 +80,20 @@ async function fits(page, name) {
 
 /* A sandbox needs rights that root in a container does not have, and /dev/shm may be small there.
  * */
-const launch = () =>
+const chromiumWith = (flags) =>
   chromium.launch({
     executablePath: process.env.TURNSTILE_CHROMIUM || '/usr/bin/chromium',
-    args: ['--disable-dev-shm-usage', ...(process.getuid() === 0 ? ['--no-sandbox'] : [])],
+    args: [
+      '--disable-dev-shm-usage',
+      ...(process.getuid() === 0 ? ['--no-sandbox'] : []),
+      ...flags,
+    ],
   });
+const launch = () => chromiumWith([]);
 
 function end() {
   console.log(`${counts.passed} passed, ${counts.failed} failed, 0 skipped`);
   process.exit(counts.failed || !counts.passed ? 1 : 0);
 }
 
-module.exports = {accessible, check, counts, end, fits, launch, test};
+module.exports = {accessible, check, chromiumWith, counts, end, fits, launch, test};

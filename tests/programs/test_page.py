@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The inspector and the playground in a browser, and the package for Node: Debian's Chromium,
-driven by playwright-core; pages are judged by axe-core too (tests/page/*.js).
+"""The inspector and the playground in a browser, the package for Node, and the kernels for WebGPU.
+Debian's Chromium is driven by playwright-core; pages are judged by axe-core too (tests/page/*.js).
 
 `./dev test page` installs and fetches what it needs. Run with the other tests, this runs where
 those things are there already; what is not there is skipped, counted, and named.
@@ -46,6 +46,7 @@ def missing(*wanted):
         "node": shutil.which("node"),
         "chromium": chromium(),
         "emcc": shutil.which("emcc"),
+        "g++": shutil.which("g++"),
         "build/page (./dev fetch page)": MODULES.is_dir(),
         "build/wasm (./dev fetch wasm)": (ROOT / "build" / "wasm" / "pcre2").is_dir(),
     }
@@ -134,11 +135,32 @@ def test_package():
     browser("package_test.js", PACKAGE)
 
 
+def test_device():
+    """turnstile.wgsl on Chromium's adapter in software, with the library's tokens beside it."""
+    gone = missing("node", "chromium", "build/page (./dev fetch page)", "g++")
+    if gone:
+        add(
+            0,
+            0,
+            1,
+            f"  skipped: the kernels for WebGPU: {', '.join(gone)} not there; ./dev test page",
+        )
+        return
+    sys.path.insert(0, str(ROOT / "tests" / "hosts"))
+    import host_device
+
+    with tempfile.TemporaryDirectory() as folder:
+        cases = pathlib.Path(folder, "cases")
+        subprocess.run([host_device.build("cuda", 64), "write", cases], check=True)
+        browser("device_test.js", ROOT / "bindings" / "device" / "turnstile.wgsl", cases)
+
+
 def main():
     pictures = sys.argv[1:2]  # a folder for screenshots
     test_trace(pictures)
     test_playground(pictures)
     test_package()
+    test_device()
     print(f"{totals[0]} passed, {totals[1]} failed, {totals[2]} skipped")
     return 1 if totals[1] else 0
 
