@@ -261,8 +261,8 @@ TSL_API void tsl_vocab_set_walk_cache(tsl_vocab *vocab, size_t max_bytes);
 /* Bytes held, those of tables made ahead included. */
 TSL_API size_t tsl_vocab_memory(const tsl_vocab *vocab);
 
-/* added and special tokens that are written out in the text become those tokens (SentencePiece's
- * user symbols always do) */
+/* added and special tokens that are written out in the text become those tokens (user symbols of
+ * SentencePiece and GGUF always do) */
 #define TSL_ENCODE_SPECIAL 1u
 /* put first what the tokenizer file puts before a text: usually the beginning-of-sequence token, or
  * none */

@@ -86,10 +86,10 @@ static tsl_status open_suffix(const forced *f, size_t *begin) {
 static tsl_status encode(forced *f) {
   size_t n = 0;
   const tsl_vocab *v = f->m->grammar->vocab;
-  tsl_status status = tsl_vocab_encode(v, (const char *)f->text.at, f->text.n, 0, NULL, 0, &n);
+  tsl_status status = tsl__vocab_encode_own(v, f->text.at, f->text.n, NULL, 0, &n);
   if (status != TSL_OK && status != TSL_ERR_LIMIT) return status;
   if (!tsl__vec_reserve(&f->m->alloc, &f->ids, n)) return TSL_ERR_NO_MEMORY;
-  status = tsl_vocab_encode(v, (const char *)f->text.at, f->text.n, 0, f->ids.at, n, &f->ids.n);
+  status = tsl__vocab_encode_own(v, f->text.at, f->text.n, f->ids.at, n, &f->ids.n);
   return status;
 }
 

@@ -253,7 +253,7 @@ static void sort(spelling *at, size_t n) {
 
 static tsl_status encode(const search *s, const tsl__output *o, tsl_token *ids, size_t capacity,
                          size_t *n) {
-  return tsl_vocab_encode(s->vocab, (const char *)o->bytes, o->length, 0, ids, capacity, n);
+  return tsl__vocab_encode_own(s->vocab, o->bytes, o->length, ids, capacity, n);
 }
 
 static tsl_status spell_all(search *s, tsl_error *error) {

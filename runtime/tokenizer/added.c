@@ -11,13 +11,19 @@
  */
 #include "runtime/tokenizer/tokenizer.h"
 
+static bool is_wanted(const tsl__added *token, const tsl__added_wanted *wanted) {
+  return wanted->all || token->flags & TSL__ADDED_ALWAYS ||
+         (wanted->own && !tsl_vocab_is_special(wanted->own, token->id));
+}
+
 static const tsl__added *longest(const tsl__bpe_tokenizer *t, const tsl__trie *trie,
-                                 const uint8_t *text, size_t length, size_t *found) {
+                                 const tsl__added_wanted *wanted, const uint8_t *text,
+                                 size_t length, size_t *found) {
   const tsl__added *added = t->tables.span[TSL__SPAN_ADDED].at, *best = NULL;
   uint32_t node = 0;
   for (size_t i = 0; i < length && (node = tsl__trie_child(trie, node, text[i])) != 0; i++) {
     const tsl__trie_node *n = &trie->nodes[node];
-    if (n->own_end == n->begin) continue;
+    if (n->own_end == n->begin || !is_wanted(&added[trie->order[n->begin]], wanted)) continue;
     best = &added[trie->order[n->begin]];
     *found = i + 1;
   }
@@ -71,12 +77,13 @@ static tsl_status touches_word(const tsl__bpe_tokenizer *t, tsl__encode_work *wo
 }
 
 tsl_status tsl__added_next(const tsl__bpe_tokenizer *t, tsl__encode_work *work,
-                           const tsl__trie *trie, const uint8_t *text, size_t length, size_t done,
-                           size_t *scan, tsl__added_match *match) {
+                           const tsl__trie *trie, const tsl__added_wanted *wanted,
+                           const uint8_t *text, size_t length, size_t done, size_t *scan,
+                           tsl__added_match *match) {
   match->token = NULL;
   size_t at = *scan, found = 0;
   while (at < length) {
-    const tsl__added *token = longest(t, trie, text + at, length - at, &found);
+    const tsl__added *token = longest(t, trie, wanted, text + at, length - at, &found);
     if (!token) {
       at++;
       continue;

@@ -2,9 +2,11 @@
  *
  * Order     What text meets: (1) the beginning-of-sequence tokens, if wanted. (2) Stretches of
  *           valid UTF-8, with invalid bytes between. In each stretch (3) added tokens in raw text,
- *           if wanted. Between those (4) the normaliser. (5) Added tokens in normalised text, if
- *           wanted or SentencePiece's. Between those (6) the pre-tokeniser, and (7) merges in each
- *           piece.
+ *           those that are wanted. Between those (4) the normaliser. (5) Added tokens in normalised
+ *           text, those that are wanted. Between those (6) the pre-tokeniser, and (7) merges in
+ *           each piece.
+ * Wanted    With TSL_ENCODE_SPECIAL all. Else those that the file's own encoder looks for in any
+ *           text: the user symbols of SentencePiece and GGUF.
  * Invalid   A byte that is not part of valid UTF-8 becomes the token of that byte, on its own. The
  *           stretches left and right of it know nothing of each other. A vocabulary without a token
  *           for that byte: TSL_ERR_SYNTAX.
@@ -24,7 +26,7 @@
 typedef struct call {
   const tsl__bpe_tokenizer *t;
   const tsl_vocab *vocab;
-  bool special;
+  tsl__added_wanted wanted;
   tsl__id_sink sink;
   tsl__encode_work work;
 } call;
@@ -60,6 +62,11 @@ static tsl_status encode_normalised(call *c, bool at_start) {
   return status;
 }
 
+/* May the trie have a token that is wanted? */
+static bool looks(const call *c, const tsl__trie *trie, bool always) {
+  return trie->order_count && (c->wanted.all || c->wanted.own || always);
+}
+
 /* Text between two added tokens of the normalised kind. */
 static tsl_status encode_part(call *c, const uint8_t *text, size_t length, bool at_start) {
   if (!length) return TSL_OK;
@@ -73,8 +80,7 @@ static tsl_status encode_segment(call *c, const uint8_t *text, size_t length, bo
   tsl_status status = set_piece(&c->work, text, length);
   if (!status) status = tsl__steps_run(c->t, &c->work, true, at_start);
   if (status) return status;
-  if (!(c->special || c->t->always) || !c->t->normalised.order_count)
-    return encode_normalised(c, at_start);
+  if (!looks(c, &c->t->normalised, c->t->normalised_always)) return encode_normalised(c, at_start);
   tsl__pieces *p = &c->work.pieces[0];
   c->work.normalised.n = 0;
   if (!tsl__vec_reserve(c->work.alloc, &c->work.normalised, p->bytes.n)) return TSL_ERR_NO_MEMORY;
@@ -83,9 +89,9 @@ static tsl_status encode_segment(call *c, const uint8_t *text, size_t length, bo
   const uint8_t *s = c->work.normalised.at;
   size_t n = c->work.normalised.n, done = 0, scan = 0;
   tsl__added_match match;
-  while (
-      !(status = tsl__added_next(c->t, &c->work, &c->t->normalised, s, n, done, &scan, &match)) &&
-      match.token) {
+  while (!(status = tsl__added_next(c->t, &c->work, &c->t->normalised, &c->wanted, s, n, done,
+                                    &scan, &match)) &&
+         match.token) {
     status = encode_part(c, s + done, match.begin - done, at_start && !done);
     if (status) return status;
     tsl__id_put(&c->sink, match.token->id);
@@ -99,10 +105,10 @@ static tsl_status encode_stretch(call *c, const uint8_t *text, size_t length, bo
   size_t done = 0, scan = 0;
   tsl_status status = TSL_OK;
   tsl__added_match match;
-  while (
-      c->special &&
-      !(status = tsl__added_next(c->t, &c->work, &c->t->raw, text, length, done, &scan, &match)) &&
-      match.token) {
+  while (looks(c, &c->t->raw, c->t->raw_always) &&
+         !(status = tsl__added_next(c->t, &c->work, &c->t->raw, &c->wanted, text, length, done,
+                                    &scan, &match)) &&
+         match.token) {
     status = encode_segment(c, text + done, match.begin - done, at_start && !done);
     if (status) return status;
     tsl__id_put(&c->sink, match.token->id);
@@ -145,7 +151,8 @@ static tsl_status op_encode(const tsl__tokenizer *base, const tsl_vocab *vocab, 
   const tsl__bpe_tokenizer *t = (const tsl__bpe_tokenizer *)base;
   call c = {.t = t,
             .vocab = vocab,
-            .special = flags & TSL_ENCODE_SPECIAL,
+            .wanted = {.all = flags & TSL_ENCODE_SPECIAL,
+                       .own = flags & TSL__ENCODE_OWN_ADDED ? vocab : NULL},
             .sink = {ids, capacity, 0},
             .work.alloc = &t->alloc};
   tsl_status status = TSL_OK;
@@ -272,21 +279,23 @@ static tsl_status gather_added(const tsl__bpe_tokenizer *t, tsl__encode_work *w)
  * text. */
 static tsl_status make_tries(tsl__bpe_tokenizer *t, tsl__encode_work *w) {
   const tsl__added *added = t->tables.span[TSL__SPAN_ADDED].at;
-  uint32_t n = (uint32_t)(t->tables.span[TSL__SPAN_ADDED].size / sizeof *added), flags = 0;
+  uint32_t n = (uint32_t)(t->tables.span[TSL__SPAN_ADDED].size / sizeof *added);
   tsl_status status = gather_added(t, w);
   uint8_t *skip = status ? NULL : tsl__alloc(&t->alloc, (size_t)n + 1);
   if (!skip) return status ? status : TSL_ERR_NO_MEMORY;
+  uint32_t flags[2] = {0}; /* of all tokens of a trie */
   for (int normalised = 0; normalised < 2 && !status; normalised++) {
     for (uint32_t i = 0; i < n; i++) {
       skip[i] = ((added[i].flags & TSL__ADDED_NORMALIZED) != 0) != normalised;
-      flags |= added[i].flags;
+      flags[normalised] |= skip[i] ? 0 : added[i].flags;
     }
     status = tsl__trie_build(normalised ? &t->normalised : &t->raw, &t->alloc, w->normalised.at,
                              w->marks.at, n, skip);
   }
   tsl__free(&t->alloc, skip, (size_t)n + 1);
-  t->always = flags & TSL__ADDED_ALWAYS;
-  if (!status && flags & TSL__ADDED_SINGLE_WORD)
+  t->raw_always = flags[0] & TSL__ADDED_ALWAYS;
+  t->normalised_always = flags[1] & TSL__ADDED_ALWAYS;
+  if (!status && (flags[0] | flags[1]) & TSL__ADDED_SINGLE_WORD)
     status = tsl__pattern_new("\\w", 2, TSL__DIALECT_RUST, &t->alloc, &t->word, NULL);
   return status;
 }

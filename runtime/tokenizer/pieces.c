@@ -99,8 +99,9 @@ static tsl_status add_piece(const tsl__piece_model *m, tsl__vocab_builder *b, ts
   if (!is_added(p) || begin == b->bytes.n) return TSL_OK;
   bool ends = tsl__is_eog_name(p->text, p->length) && special;
   if (ends && !tsl__vec_push(m->alloc, &b->eog, id)) return no_memory(m);
-  uint32_t flags =
-      p->type == TSL__PIECE_USER && m->user_always ? TSL__ADDED_NORMALIZED | TSL__ADDED_ALWAYS : 0;
+  uint32_t flags = p->type != TSL__PIECE_USER ? 0
+                   : m->user_normalised       ? TSL__ADDED_NORMALIZED | TSL__ADDED_ALWAYS
+                                              : TSL__ADDED_ALWAYS;
   return tsl__builder_added(b, id, flags, (const char *)b->bytes.at + begin, b->bytes.n - begin)
              ? TSL_OK
              : no_memory(m);

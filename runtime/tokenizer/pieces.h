@@ -40,8 +40,9 @@ typedef struct tsl__piece_model {
   bool encodes;
   bool escaped; /* "▁" stands for a space */
   bool prefix;  /* a space is put before each stretch of text */
-  /* pieces of type USER are found in normalised text, whether added tokens are looked for or not */
-  bool user_always;
+  /* pieces of type USER are found in normalised text, else in the text as it is. They are found
+   * whether other added tokens are looked for or not */
+  bool user_normalised;
   tsl_token bos, unknown; /* or TSL_NO_TOKEN */
 } tsl__piece_model;
 

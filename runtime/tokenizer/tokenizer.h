@@ -119,7 +119,7 @@ typedef struct tsl__step {
 #define TSL__ADDED_LSTRIP 2u      /* takes the white space before it along */
 #define TSL__ADDED_RSTRIP 4u
 #define TSL__ADDED_NORMALIZED 8u /* looked for in normalised text */
-/* with NORMALIZED: even without TSL_ENCODE_SPECIAL, and its text is normalised already */
+/* even without TSL_ENCODE_SPECIAL; with NORMALIZED its text is normalised already */
 #define TSL__ADDED_ALWAYS 16u
 typedef struct tsl__added {
   tsl_token id;
@@ -173,7 +173,7 @@ typedef struct tsl__bpe_tokenizer {
   /* the added tokens that are looked for in raw and in normalised text; `order` holds indices into
    * ADDED */
   tsl__trie raw, normalised;
-  bool always; /* those in normalised text are ALWAYS looked for */
+  bool raw_always, normalised_always; /* some there have ALWAYS */
 } tsl__bpe_tokenizer;
 
 /* Make a tokenizer of tables. On success the spans (unless mapped) are its own; on failure they
@@ -290,12 +290,19 @@ typedef struct tsl__added_match {
   size_t begin, end;
 } tsl__added_match; /* with the white space that belongs to it */
 
-/* Find the next added token that begins at *scan or later in valid UTF-8; match->token is NULL if
- * there is none. `done` is where the text before ends that is dealt with; *scan is advanced to
- * where to look on. */
+/* Which added tokens one encode call looks for. */
+typedef struct tsl__added_wanted {
+  bool all;             /* else those with ALWAYS, */
+  const tsl_vocab *own; /* and unless NULL all that are not special in it */
+} tsl__added_wanted;
+
+/* Find the next added token that is wanted and begins at *scan or later in valid UTF-8.
+ * match->token is NULL if there is none. `done` is where the text before ends that is dealt with;
+ * *scan is advanced to where to look on. */
 tsl_status tsl__added_next(const tsl__bpe_tokenizer *t, tsl__encode_work *work,
-                           const tsl__trie *trie, const uint8_t *text, size_t length, size_t done,
-                           size_t *scan, tsl__added_match *match);
+                           const tsl__trie *trie, const tsl__added_wanted *wanted,
+                           const uint8_t *text, size_t length, size_t done, size_t *scan,
+                           tsl__added_match *match);
 /* The added token of exactly that text, or NULL. */
 const tsl__added *tsl__added_exact(const tsl__bpe_tokenizer *t, const uint8_t *text, size_t length);
 

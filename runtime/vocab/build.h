@@ -25,6 +25,8 @@
 /* An encode flag of our own: write the id of the added token that the whole text spells, or
  * nothing. */
 #define TSL__ENCODE_ONE_ADDED (1u << 31)
+/* And another: added tokens that are not special are found, as a model writes them. */
+#define TSL__ENCODE_OWN_ADDED (1u << 30)
 
 /* A finished vocabulary whose arrays lie in a mapped file. */
 typedef struct tsl__vocab_parts {

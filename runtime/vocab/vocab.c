@@ -422,11 +422,8 @@ static bool encode_greedy(const vocab *v, const uint8_t *text, size_t length, bo
   return encode_plain(&v->base, text + done, length - done, sink);
 }
 
-tsl_status tsl_vocab_encode(const tsl_vocab *v, const char *text, size_t length, uint32_t flags,
-                            tsl_token *ids, size_t capacity, size_t *count) {
-  if (!v || !count || (length && !text) || (capacity && !ids) ||
-      flags & ~(TSL_ENCODE_SPECIAL | TSL_ENCODE_BOS))
-    return TSL_ERR_ARGUMENT;
+static tsl_status encode(const tsl_vocab *v, const char *text, size_t length, uint32_t flags,
+                         tsl_token *ids, size_t capacity, size_t *count) {
   *count = 0;
   if (!length) text = "";
   if (v->tokenizer)
@@ -437,4 +434,17 @@ tsl_status tsl_vocab_encode(const tsl_vocab *v, const char *text, size_t length,
     return TSL_ERR_SYNTAX;
   *count = sink.count;
   return sink.count > capacity ? TSL_ERR_LIMIT : TSL_OK;
+}
+
+tsl_status tsl_vocab_encode(const tsl_vocab *v, const char *text, size_t length, uint32_t flags,
+                            tsl_token *ids, size_t capacity, size_t *count) {
+  if (!v || !count || (length && !text) || (capacity && !ids) ||
+      flags & ~(TSL_ENCODE_SPECIAL | TSL_ENCODE_BOS))
+    return TSL_ERR_ARGUMENT;
+  return encode(v, text, length, flags, ids, capacity, count);
+}
+
+tsl_status tsl__vocab_encode_own(const tsl_vocab *v, const uint8_t *text, size_t length,
+                                 tsl_token *ids, size_t capacity, size_t *count) {
+  return encode(v, (const char *)text, length, TSL__ENCODE_OWN_ADDED, ids, capacity, count);
 }

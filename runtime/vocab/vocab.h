@@ -110,6 +110,11 @@ static inline bool tsl__vocab_within(const tsl_vocab *v, tsl_token token, const 
     if (!tsl__bytes_has(bytes, *at)) return false;
   return true;
 }
+/* Encode a text as a model writes it: added tokens that are not special are found in it, special
+ * ones are not. Otherwise as tsl_vocab_encode. */
+tsl_status tsl__vocab_encode_own(const tsl_vocab *v, const uint8_t *text, size_t length,
+                                 tsl_token *ids, size_t capacity, size_t *count);
+
 /* Is there such a token among these, which are in order, or, `others`, among all but these? */
 bool tsl__vocab_names_some(const tsl_vocab *v, const tsl_token *tokens, size_t n, bool others);
 

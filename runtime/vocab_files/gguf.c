@@ -11,8 +11,9 @@
  *           The tokens and merges go to bpe_build.c as they would from a tokenizer.json. gguf_pre.c
  *           knows qwen2, so text is encoded by that pattern. Type 3 of <|im_end|> is "control": it
  *           is special, and it ends a generation by its well-known name, if no key says so.
- * Tokens    Control and unknown tokens are special; control and user-defined ones are found in text
- *           with TSL_ENCODE_SPECIAL. Unused ones, and user-defined ones that a converter filled up
+ * Tokens    Control and unknown tokens are special, and found in text with TSL_ENCODE_SPECIAL.
+ *           User-defined ones are found in any text, as llama.cpp does it: Gemma's "  " and "<b>"
+ *           are such tokens. Unused ones, and user-defined ones that a converter filled up
  *           with ("[PAD" and the id "]"), spell nothing and so are never allowed.
  * Ends      eos, eot and eom, and control or user-defined tokens with a well-known name.
  * As there  Text is encoded as llama.cpp does it: without the normalisation (NFC) that some models'
@@ -222,7 +223,8 @@ static tsl_status add_token(loader *l, tsl_token id) {
                     .in_model = true, .special = special, .verbatim = true};
   tsl_status status = tsl__build_name(&l->h, id, name);
   if (status) return status;
-  if (!tsl__builder_added(&l->h.b, id, 0, p->text, p->length)) return no_memory(l);
+  uint32_t flags = special ? 0 : TSL__ADDED_ALWAYS;
+  if (!tsl__builder_added(&l->h.b, id, flags, p->text, p->length)) return no_memory(l);
   if (p->type == TSL__PIECE_UNKNOWN || !tsl__is_eog_name(p->text, p->length)) return TSL_OK;
   return tsl__vec_push(l->h.a, &l->h.b.eog, id) ? TSL_OK : no_memory(l);
 }

@@ -203,7 +203,7 @@ tsl_status tsl__load_sentencepiece(const uint8_t *data, size_t size,
                                    const tsl_vocab_options *options, const tsl_allocator *a,
                                    tsl_vocab **out, tsl_error *error) {
   reader r = {
-      .model = {.alloc = a, .error = error, .escaped = true, .prefix = true, .user_always = true},
+      .model = {.alloc = a, .error = error, .escaped = true, .prefix = true, .user_normalised = true},
       .type = 1,
       .squeezed = true,
       .bos = 1,

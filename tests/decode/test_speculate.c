@@ -502,6 +502,35 @@ static void every_allocation_fails(void) {
 
 /* ---- drafts that the grammar makes ----------------------------------------------------------- */
 
+/* tokenizer.json: an added token that is not special is what a model writes, though a text that is
+ * encoded without TSL_ENCODE_SPECIAL has none. A special one is not drafted for its text. */
+static void own_added(void) {
+  static const char file[] =
+      "{\"added_tokens\":[{\"id\":5,\"content\":\"<t>\",\"special\":false},"
+      "{\"id\":6,\"content\":\"<s>\",\"special\":true}],\"normalizer\":null,"
+      "\"decoder\":{\"type\":\"ByteLevel\"},\"pre_tokenizer\":{\"type\":\"ByteLevel\",\"add_prefix_"
+      "space\":false,\"use_regex\":false},"
+      "\"model\":{\"type\":\"BPE\",\"vocab\":{\"<\":0,\"t\":1,\">\":2,\"s\":3,\"<t\":4},"
+      "\"merges\":[\"< t\"]}}";
+  static const tsl_token plain[] = {4, 2}, own[] = {5, 5, 0, 3, 2};
+  tsl_vocab *v = NULL;
+  tsl_error error = {0};
+  tsl_matcher *m = NULL;
+  tsl_token out[16];
+  size_t n, retract;
+  CHECKF(!tsl_vocab_load_memory(file, sizeof file - 1, NULL, NULL, NULL, &v, &error), "%s",
+         error.message);
+  CHECK(!tsl_vocab_encode(v, "<t>", 3, 0, out, 16, &n) && n == 2 &&
+        !memcmp(out, plain, sizeof plain));
+  tsl_grammar *g = toy_gbnf(v, "root ::= \"<t><t><s>\"");
+  CHECK(!tsl_matcher_new(g, NULL, &m));
+  CHECK(!tsl_matcher_draft_forced(m, NULL, 0, 0, out, 16, &n, &retract));
+  CHECKF(n == 5 && !retract && !memcmp(out, own, sizeof own), "%zu drafts", n);
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+  tsl_vocab_release(v);
+}
+
 /* Write a text token by token in a wrong tokenisation up to a byte. Then the drafts, after what
  * they retract, spell the canonical tokens of the whole. */
 static void forced_drafts(void) {
@@ -642,6 +671,7 @@ int main(void) {
   RUN(refused, "what is refused");
   RUN(hottest, "an infinite temperature");
   RUN(forced_drafts, "forced bytes in canonical tokens");
+  RUN(own_added, "forced drafts have added tokens that are not special");
   RUN(named_tokens, "no drafts where tokens may be named");
   RUN(open_ends, "no draft of an open end");
   RUN(every_allocation_fails, "every nth allocation fails");

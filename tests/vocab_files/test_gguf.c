@@ -14,6 +14,7 @@
 
 #include "runtime/tokenizer/tokenizer.h"
 #include "runtime/vocab/build.h"
+#include "turnstile.h"
 
 #include "tests/support/check.h"
 #include "tests/support/failing.h"
@@ -226,6 +227,7 @@ static void test_byte_level(void) {
   ENCODES(v, "abc abcb", 0, 5, 6, 1);
   ENCODES(v, "a<|end|>b", TSL_ENCODE_SPECIAL | TSL_ENCODE_BOS, 7, 0, 7, 1);
   ENCODES(v, "a  b", TSL_ENCODE_SPECIAL, 0, 8, 1);
+  ENCODES(v, "a  b", 0, 0, 8, 1); /* a user symbol is found in any text */
   CHECK(tsl_vocab_find_special(v, "<|end|>", 7) == 7);
   tsl_vocab_release(v);
 }
@@ -266,10 +268,10 @@ static void check_pieces(const tsl_vocab *v) {
 
 /* A piece of type "user": llama.cpp's way, and SentencePiece's. */
 static void check_user_pieces(const tsl_vocab *gguf, const tsl_vocab *model) {
-  ENCODES(gguf, "a<u>x", 0, 10, 0, 12);
-  ENCODES(gguf, "a<u>x", TSL_ENCODE_SPECIAL, 10, 14, 5, 12);
-  ENCODES(gguf, "<u>", TSL_ENCODE_SPECIAL, 14);
+  ENCODES(gguf, "a</s>x", 0, 10, 0, 12);
   for (uint32_t flags = 0; flags <= TSL_ENCODE_SPECIAL; flags += TSL_ENCODE_SPECIAL) {
+    ENCODES(gguf, "a<u>x", flags, 10, 14, 5, 12);
+    ENCODES(gguf, "<u>", flags, 14);
     ENCODES(model, "a<u>x", flags, 10, 14, 12);
     ENCODES(model, "<u>", flags, 5, 14);
     ENCODES(model, " <u> a<u><u>", flags, 5, 5, 14, 10, 14, 14);
@@ -301,6 +303,47 @@ static void test_pieces(void) {
   CHECK(memcmp(a, b, 16)); /* they do not encode alike */
   tsl_vocab_release(gguf);
   tsl_vocab_release(model);
+}
+
+/* Gemma's way: runs of spaces are user symbols. They are cut out before a space is merged with the
+ * letter behind it, also in what a grammar forces. */
+static void test_user_symbols(void) {
+  static const char *const tokens[] = {"<unk>",
+                                       "\xE2\x96\x81",
+                                       "a",
+                                       "\xE2\x96\x81"
+                                       "a",
+                                       "  ",
+                                       "b",
+                                       "<u>"};
+  static const uint8_t types[] = {2, 1, 1, 1, 4, 1, 4};
+  static const float scores[] = {0, -3, -4, -2, -1000, -5, -1000};
+  static const char gbnf[] = "root ::= \"b  a  a<u>\"";
+  file f;
+  begin(&f, 3, 5);
+  put_text(&f, "model", "llama");
+  put_strings(&f, "tokens", tokens, COUNT(tokens));
+  put_types(&f, types, COUNT(types));
+  put_scores(&f, scores, COUNT(scores));
+  put_bool(&f, "add_space_prefix", false);
+  tsl_vocab *v = load(&f, NULL);
+  tsl_grammar *g = NULL;
+  tsl_matcher *m = NULL;
+  tsl_error error = {0};
+  if (!v) return;
+  ENCODES(v, "b  a  a<u>", 0, 5, 4, 2, 4, 2, 6);
+  ENCODES(v, "b a   a", 0, 5, 3, 4, 3);
+  CHECKF(!tsl_grammar_gbnf(v, gbnf, sizeof gbnf - 1, NULL, NULL, &g, &error), "%s", error.message);
+  CHECK(!tsl_matcher_new(g, NULL, &m));
+  static const tsl_token tail[] = {5, 1}, whole[] = {4, 2, 4, 2, 6};
+  tsl_token drafts[16];
+  size_t n, back;
+  CHECK(!tsl_matcher_accept(m, 5) && !tsl_matcher_accept(m, 1));
+  CHECK(!tsl_matcher_draft_forced(m, tail, 2, 16, drafts, 16, &n, &back));
+  CHECK(n == 5 && back == 1 && !memcmp(drafts, whole, sizeof whole));
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+  tsl_vocab_release(v);
 }
 
 static const char tekken_file[] =
@@ -630,6 +673,7 @@ int main(void) {
   RUN(test_byte_level, "GGUF, byte-level BPE");
   RUN(test_unknown_pre, "GGUF, a pre-tokenisation that is not known");
   RUN(test_pieces, "scored pieces, from GGUF and from tokenizer.model");
+  RUN(test_user_symbols, "user symbols, in text and in forced drafts");
   RUN(test_tekken, "tekken.json");
   RUN(test_bad_gguf, "GGUF files that lie");
   RUN(test_bad_model, "tokenizer.model files that lie");
