@@ -114,7 +114,9 @@ def lay_out_web(files, check):
 
 
 def lay_out_rust(files, check):
-    return run([*cargo("fmt"), "--all", *(["--check"] if check else [])], CRATES)
+    command = [*cargo("fmt"), "--all", *(["--check"] if check else [])]
+    both = [run(command, folder) for folder in (CRATES, CRATES / "turnstile-types")]
+    return all(ok for ok, _ in both), "".join(text for _, text in both)
 
 
 def lint_rust(files, check):

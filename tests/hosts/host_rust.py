@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Rust: the crates in bindings/rust, built and tested by cargo, which needs no other crates. Texts
-are judged by PyPI's jsonschema.
+"""Rust: the crates in bindings/rust, built and tested by cargo. Only turnstile-types needs other
+crates, those of its lock file. Texts are judged by PyPI's jsonschema.
 
     python tests/hosts/host_rust.py     (./dev test hosts runs it)
 
@@ -102,6 +102,54 @@ def manifests_are_old():
     return len(same) == 1
 
 
+def count(printed):
+    """{"passed", "failed", "skipped"} of what cargo test printed."""
+    rows = re.findall(r"test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored", printed)
+    return {
+        name: sum(int(row[i]) for row in rows)
+        for i, name in enumerate(("passed", "failed", "skipped"))
+    }
+
+
+def types(environment):
+    """The crate of types: its tests, and ticket.rs, the example of the README. The counts, and what
+    ticket.rs prints.
+    """
+    done = subprocess.run(
+        ["cargo", "test", "--locked", "--quiet"],
+        cwd=CRATES / "turnstile-types",
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        stdin=subprocess.DEVNULL,
+    )
+    counts = count(done.stdout)
+    if done.returncode or not counts["passed"]:
+        counts["failed"] += not counts["failed"]
+        print(done.stdout)
+    example = subprocess.run(
+        [
+            "bash",
+            "-euo",
+            "pipefail",
+            "-c",
+            doc_blocks.of_host("bindings/rust/README.md", "rust-types", "sh"),
+        ],
+        cwd=common.ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        stdin=subprocess.DEVNULL,
+    )
+    valid = example.returncode == 0 and list(json.loads(example.stdout)) == [
+        "queue",
+        "priority",
+        "urgent",
+    ]
+    counts["passed" if valid else "failed"] += 1
+    return counts, example.stdout.strip()
+
+
 def main():
     if not shutil.which("cargo"):
         common.missing("cargo is not there")
@@ -130,13 +178,7 @@ def main():
         text=True,
         stdin=subprocess.DEVNULL,
     )
-    results = re.findall(
-        r"test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored", done.stdout
-    )
-    counts = {
-        name: sum(int(row[i]) for row in results)
-        for i, name in enumerate(("passed", "failed", "skipped"))
-    }
+    counts = count(done.stdout)
     counts["failed"] += done.returncode != 0 and not counts["failed"]
     schema = json.loads(
         re.search(
@@ -144,9 +186,9 @@ def main():
         )[1]
     )
     tokens = 0
-    for count, text in re.findall(r"text (\d+) (\{.*\})", done.stdout):
+    for length, text in re.findall(r"text (\d+) (\{.*\})", done.stdout):
         jsonschema.validate(json.loads(text), schema)
-        tokens += int(count)
+        tokens += int(length)
         counts["passed"] += 1
     if counts["failed"]:
         print(done.stdout)
@@ -164,13 +206,15 @@ def main():
     counts["passed" if valid else "failed"] += 1
     counts["passed" if finds_static_library() else "failed"] += 1
     counts["passed" if manifests_are_old() else "failed"] += 1
+    typed, ticket = types(environment)
+    counts = {name: counts[name] + typed[name] for name in counts}
     version = subprocess.run(["cargo", "--version"], capture_output=True, text=True).stdout.split()[
         1
     ]
     common.end(
         counts,
         f"Rust (cargo {version}): turnstile-sys and turnstile, {tokens} tokens generated, example "
-        f"person: {example.stdout.strip()}",
+        f"person: {example.stdout.strip()}; types: {ticket}",
     )
 
 

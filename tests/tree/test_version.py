@@ -58,9 +58,11 @@ def found(name, text):
     if name.endswith("pom.xml"):  # the first is the package's, the others are what it stands on
         return re.findall(r"^  <version>(.*)</version>", text, re.M)
     if name.endswith(".lock"):
-        return re.findall(r'^name = "turnstile-llm(?:-sys)?"\nversion = "([^"]+)"', text, re.M)
+        return re.findall(
+            r'^name = "turnstile-llm(?:-sys|-types)?"\nversion = "([^"]+)"', text, re.M
+        )
     return re.findall(r'^version = "([^"]+)"', text, re.M) + re.findall(
-        r'^turnstile-sys = .*\bversion = "([^"]+)"', text, re.M
+        r'^turnstile(?:-sys)? = .*\bversion = "([^"]+)"', text, re.M
     )
 
 
@@ -71,6 +73,8 @@ FILES = {
     "bindings/rust/turnstile-sys/Cargo.toml": 1,
     "bindings/rust/turnstile/Cargo.toml": 3,
     "bindings/rust/Cargo.lock": 2,
+    "bindings/rust/turnstile-types/Cargo.toml": 2,
+    "bindings/rust/turnstile-types/Cargo.lock": 3,
 }
 
 
