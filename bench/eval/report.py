@@ -1,6 +1,9 @@
-"""docs/quality.md: the tables and pictures, from the results file.
+"""docs/quality.md: the tables and pictures, from the results.
 
     python3 bench/eval/report.py [RESULTS]      (./dev eval --report does the same)
+
+Results are lines of JSON: those that are kept (results.jsonl.xz), then those of a run
+(build/eval.jsonl). The last line of an answer counts.
 
 The page has its words by hand, and tables between lines `<!-- eval: NAME -->` and `<!-- /eval -->`,
 which this file writes, as it writes docs/quality/*.svg. An answer is judged here, by its text: so a
@@ -15,6 +18,7 @@ SPDX-License-Identifier: Apache-2.0
 import collections
 import html
 import json
+import lzma
 import math
 import pathlib
 import random
@@ -25,6 +29,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench" / "eval"))
 import tasks  # noqa: E402
 
+KEPT = ROOT / "bench" / "eval" / "results.jsonl.xz"
 PAGE = ROOT / "docs" / "quality.md"
 PICTURES = ROOT / "docs" / "quality"
 RESAMPLES = 2000
@@ -96,12 +101,29 @@ def parsed(text):
         return None
 
 
+def answers(path):
+    """The lines of the kept file and of `path`, by (model, task, condition, seed)."""
+    text = lzma.decompress(KEPT.read_bytes()).decode() if KEPT.is_file() else ""
+    if pathlib.Path(path).is_file():
+        text += pathlib.Path(path).read_text()
+    lines = {}
+    for line in text.splitlines():
+        one = json.loads(line)
+        lines[one["model"], one["task"], one["condition"], one["seed"]] = one
+    return lines
+
+
+def keep(path):
+    """Put all answers into the kept file."""
+    lines = [json.dumps(one, ensure_ascii=False) for one in answers(path).values()]
+    KEPT.write_bytes(lzma.compress(("\n".join(lines) + "\n").encode(), preset=9))
+
+
 def read(path):
     """Answers by (model, condition, is sampled), each with what is judged of it."""
     known = {task.name: task for task in tasks.tasks()}
     found = collections.defaultdict(list)
-    for line in pathlib.Path(path).read_text().splitlines():
-        one = json.loads(line)
+    for one in answers(path).values():
         task, sampled = known[one["task"]], one["seed"] is not None
         ways = [(one["condition"], parsed(one["text"]), one["valid"])]
         if one["condition"] == "free":
@@ -139,6 +161,8 @@ def quality_row(name, answers):
 
 
 def table(head, rows, left=1):
+    if not rows:
+        return "No answers yet."
     lines = ["| " + " | ".join(head) + " |"]
     lines.append("|" + "|".join("---" if i < left else "---:" for i in range(len(head))) + "|")
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
@@ -285,6 +309,65 @@ def first_token(found, model):
     )
 
 
+def reasoned(found, model):
+    """Answers with a member for reasoning, and without."""
+    rows = []
+    for name, label in (
+        ("schema", "answer alone"),
+        ("thinking-last", "reasoning last"),
+        ("thinking", "reasoning first"),
+        ("guard", "reasoning first, guard against loops"),
+    ):
+        for kind in ("classification", "arithmetic"):
+            of = [o for o in found.get((model, name, False), []) if o["kind"] == kind]
+            if of:
+                rows.append(
+                    [
+                        label,
+                        kind,
+                        str(len(of)),
+                        percent(wilson(sum(o["valid"] for o in of), len(of))),
+                        percent(wilson(sum(o["exact"] for o in of), len(of))),
+                        f"{sum(o['tokens'] for o in of) / len(of):.0f}",
+                    ]
+                )
+    return table(["written", "kind", "answers", "valid", "exact", "tokens"], rows, 2)
+
+
+def saved(found, model):
+    """What forced tokens save, on the tasks that have both, by kind of task."""
+    rows = []
+    for what, kinds in (("all", tasks.KINDS), *((kind, (kind,)) for kind in tasks.KINDS)):
+        both = pairs(found, model, "schema-unforced", "schema", kinds)
+        if not both:
+            continue
+        without, forced = ([pair[i] for pair in both] for i in (0, 1))
+        sums = [
+            [sum(one[member] for one in side) for member in ("tokens", "passes", "seconds")]
+            for side in (without, forced)
+        ]
+        n = len(both)
+        rows.append(
+            [
+                what,
+                str(n),
+                f"{sum(a['text'] == b['text'] for a, b in both)}",
+                f"{sums[0][1] / n:.0f}",
+                f"{sums[1][1] / n:.0f}",
+                f"{100 * (1 - sums[1][1] / sums[0][1]):.0f} %",
+                f"{(sums[1][0] / sums[1][2]) / (sums[0][0] / sums[0][2]):.2f}",
+            ]
+        )
+    head = ["tasks", "n", "same text", "passes without", "passes with", "saved", "× tokens/s"]
+    return table(head, rows)
+
+
+def ends(found, model):
+    free = found.get((model, "free", False), [])
+    over = percent(wilson(sum(one["over"] for one in free), len(free)))
+    return f"Of {len(free)} answers without a grammar, {over} ended within 96 tokens."
+
+
 # ---- pictures ------------------------------------------------------------------------------------
 
 COLOURS = ("#4477aa", "#ee6677", "#228833")
@@ -364,6 +447,9 @@ def write(results):
             "sampled": quality(found, model, SAMPLED, True),
             "speed": speed(found, model),
             "first": first_token(found, model),
+            "reasoned": reasoned(found, model),
+            "saved": saved(found, model),
+            "ends": ends(found, model),
         }
         for name, part in parts.items():
             place = re.compile(
@@ -375,4 +461,4 @@ def write(results):
 
 
 if __name__ == "__main__":
-    write(sys.argv[1] if len(sys.argv) > 1 else ROOT / "bench" / "eval" / "results.jsonl")
+    write(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build" / "eval.jsonl")

@@ -2,13 +2,14 @@
 """What a grammar costs and gives a small model: `./dev eval`.
 
     bench/eval/run.py [--model NAME] [--results F] [--tasks N] [--seeds N] [--sampled N]
-                      [--conditions A,B,…] [--minutes M] [--report]
+                      [--conditions A,B,…] [--again] [--minutes M] [--report] [--keep]
 
 Runs every task (tasks.py) under every condition, and appends a line of JSON for each answer to the
-results file (bench/eval/results.jsonl). What the file has already is not run again, so a run can be
-stopped and resumed. `--minutes` ends it in time; `--tasks N` takes the first N tasks, which are a
-fair sample of the kinds. At the end, or alone with --report, the table and the pictures of
-docs/quality.md are written (report.py).
+results file (build/eval.jsonl). What that file or the kept one (bench/eval/results.jsonl.xz) has
+already is not run again, so a run can be stopped and resumed. `--again` runs it again: the newest
+line of an answer counts. `--minutes` ends it in time; `--tasks N` takes the first N tasks, which
+are a fair sample of the kinds. At the end, or alone with --report, the table and the pictures of
+docs/quality.md are written (report.py). `--keep` also puts the new answers into the kept file.
 
 Times are of the processor, of the one thread that computes: they hold on a busy machine.
 
@@ -40,7 +41,7 @@ MODELS = {
 }
 FETCH = {"SmolLM2-135M": "model", "Gemma3-270M": "gemma"}
 LIBRARY = "build/llama-lib/libllama.so"
-RESULTS = ROOT / "bench" / "eval" / "results.jsonl"
+RESULTS = ROOT / "build" / "eval.jsonl"
 FREE, CONSTRAINED = 96, 160  # tokens of an answer at most
 THINKING = 200  # characters
 ALIGNED = ("classification",)  # kinds that the aligned sampler is tried with
@@ -176,10 +177,8 @@ class Eval:
         self.lenient = Lenient(self.vocab)
         self.results = pathlib.Path(options.results)
         self.done = set()
-        if self.results.is_file():
-            for line in self.results.read_text().splitlines():
-                one = json.loads(line)
-                self.done.add((one["model"], one["task"], one["condition"], one["seed"]))
+        if not options.again:
+            self.done = set(report.answers(self.results))
         self.out = open(self.results, "a", encoding="utf-8")
         self.engines, self.missing = {}, {}
         self.end = time.time() + 60 * options.minutes if options.minutes else None
@@ -302,13 +301,17 @@ def main():
     parser.add_argument("--sampled", type=int, default=60, help="tasks that are also sampled")
     parser.add_argument("--conditions", default="", help="only these, separated by commas")
     parser.add_argument("--minutes", type=float, default=0)
+    parser.add_argument("--again", action="store_true", help="also what was run before")
     parser.add_argument("--report", action="store_true", help="write docs/quality.md alone")
+    parser.add_argument("--keep", action="store_true", help="put the answers into the kept file")
     options = parser.parse_args()
-    if not options.report:
+    if not (options.report or options.keep):
         run = Eval(options)
         run.run(tasks.tasks()[: options.tasks], options.sampled, options.seeds)
         for condition, why in run.missing.items():
             print(f"{condition} was not run: {why}", file=sys.stderr)
+    if options.keep:
+        report.keep(pathlib.Path(options.results))
     report.write(pathlib.Path(options.results))
     return 0
 
