@@ -202,12 +202,15 @@ static tsl_status load(reader *r, message whole) {
 tsl_status tsl__load_sentencepiece(const uint8_t *data, size_t size,
                                    const tsl_vocab_options *options, const tsl_allocator *a,
                                    tsl_vocab **out, tsl_error *error) {
-  reader r = {
-      .model = {.alloc = a, .error = error, .escaped = true, .prefix = true, .user_normalised = true},
-      .type = 1,
-      .squeezed = true,
-      .bos = 1,
-      .eos = 2};
+  reader r = {.model = {.alloc = a,
+                        .error = error,
+                        .escaped = true,
+                        .prefix = true,
+                        .user_normalised = true},
+              .type = 1,
+              .squeezed = true,
+              .bos = 1,
+              .eos = 2};
   if (size > UINT32_MAX / 2)
     return tsl__fail(error, TSL_ERR_LIMIT, "the file has more than 2^31 bytes");
   tsl__builder_init(&r.b, a);
