@@ -423,7 +423,7 @@ static bool encode_greedy(const vocab *v, const uint8_t *text, size_t length, bo
 }
 
 /* By the tokenizer of the file that the vocabulary came from. Arrays have none: there the longest
- * token that fits is taken at each place, so that masks can be tried without a tokenizer. Flags of
+ * token that fits comes at each place, so that masks can be tried without a tokenizer. Flags of
  * our own (build.h) are a tokenizer's alone. */
 static tsl_status encode(const tsl_vocab *v, const char *text, size_t length, uint32_t flags,
                          tsl_token *ids, size_t capacity, size_t *count) {
