@@ -108,11 +108,20 @@ def headers():
     return made
 
 
+def python_names(data):
+    """The names of CPython in an object for Windows. A table that is filled at compile time names a
+    function itself, other code its pointer (__imp_).
+    """
+    return set(re.findall(rb"(?<=\0)(?:__imp_)?(_?Py\w+)(?=\0)", data))
+
+
 def import_library(objects, folder):
-    """python3.dll's import library: of it what the objects use, and no more."""
+    """python3.dll's import library: of it what the objects name. It may list what they define, too:
+    the linker then finds that in the objects first.
+    """
     names = set()
     for path in objects:
-        names.update(re.findall(rb"(?:__imp_)(_?Py\w+)", path.read_bytes()))
+        names |= python_names(path.read_bytes())
     lines = [name.decode() for name in sorted(names)]
     wanted = folder / "python3.def"
     wanted.write_text("\n".join(["LIBRARY python3.dll", "EXPORTS", *lines]) + "\n")

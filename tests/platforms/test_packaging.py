@@ -4,7 +4,8 @@
   manual    scripts/man.py makes a page for each command out of the tool's help. Each option of the
             help is in its page. The same tool gives the same bytes
   wheel     the writer of wheels records a hash of each file, and gives the same bytes twice; the
-            description names the extras of pyproject.toml
+            description names the extras of pyproject.toml. Of an object for Windows both kinds of
+            names are found
   versions  the files of packaging/ name the version of meson.build; the port of vcpkg names what
             the library stands on
   read      Ruby carries the formula out, and Nix the expression, where they are installed. What
@@ -111,6 +112,9 @@ def test_wheel(folder):
         check(f'; extra == "{extra}"' in about, f"the extra {extra} is in the description")
     check("[vllm.general_plugins]" in entries, "the entry points are there")
     check(set(wheels.listed("python_sources")), "the extension has sources")
+    named = wheels.python_names(b"\0\0__imp_PyBool_FromLong\0PyType_GenericNew\0a_PyNo\0_Py_None\0")
+    wanted = {b"PyBool_FromLong", b"PyType_GenericNew", b"_Py_None"}
+    check(named == wanted, f"an object for Windows names {named}")
 
 
 def test_versions():
