@@ -49,6 +49,10 @@ const WASM = {wasm};
 
 /* Load the WebAssembly module, from a URL or bytes of your own where `wasm` is given. */
 async function load({{wasm = WASM}} = {{}}) {{
+  if (!globalThis.crypto && globalThis.process?.versions?.node) {{ // modules of Node 18
+    const name = 'node:crypto'; // bundlers leave this import as it is
+    globalThis.crypto = (await import(/* webpackIgnore: true */ /* @vite-ignore */ name)).webcrypto;
+  }}
   const bytes =
     typeof wasm === 'string' || wasm instanceof URL
       ? await (await fetch(wasm)).arrayBuffer()
