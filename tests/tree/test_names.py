@@ -72,7 +72,6 @@ FOREIGN = {
 }
 # Words of examples and of other interfaces: {word: whose}.
 EXAMPLES = {
-    "Canonical_Combining_Class": "Unicode",
     "CONDITION_VARIABLE": "Windows",
     "FILE_FLAG_OPEN_REPARSE_POINT": "Windows",
     "FILE_MAP_READ": "Windows",
