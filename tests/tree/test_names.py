@@ -68,7 +68,6 @@ FOREIGN = {
     "x.c": "any file",
     "walk/x.h": "any file",
     "tests/cases/x.txt": "any file",
-    "bench/eval/results.jsonl": "bench/eval/run.py",
 }
 # Words of examples and of other interfaces: {word: whose}.
 EXAMPLES = {
