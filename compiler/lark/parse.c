@@ -427,12 +427,18 @@ bool tsl__scan_grammar(tsl__lscan *p) {
   return !tsl__lark_failed(p->l);
 }
 
+#define LOOK_CHARACTERS 4096u /* after which the check looks at the time */
+
 /* Later readers of strings rely on whole characters. */
 static bool is_utf8(tsl__lark *l, uint32_t module, const tsl__lmodule *m) {
-  uint32_t cp;
+  uint32_t cp, left = LOOK_CHARACTERS;
   size_t at = 0;
-  for (unsigned n = 1; n && at < m->length; at += n)
+  for (unsigned n = 1; n && at < m->length; at += n) {
     n = tsl__utf8_decode((const uint8_t *)m->text + at, m->length - at, &cp);
+    if (--left) continue;
+    left = LOOK_CHARACTERS;
+    if (!tsl__exprs_work(l->x, LOOK_CHARACTERS)) return false;
+  }
   return at == m->length ||
          tsl__lark_fail(l, TSL_ERR_SYNTAX, module, (uint32_t)at, "invalid UTF-8");
 }

@@ -104,6 +104,7 @@ HOSTS = {
     path.stem.removeprefix("host_"): path for path in (ROOT / "tests" / "hosts").glob("host_*.py")
 }
 HOSTS["models"] = ROOT / "tests" / "models" / "test_models.py"  # ./dev test models
+HOSTS["rust-types"] = HOSTS["rust"]  # the second workspace of the same program
 
 
 def run_shell(where, text):
