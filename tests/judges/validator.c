@@ -522,7 +522,7 @@ verdict validator_judge(const json_document *schema, const json_value *root,
 verdict validator_judge_repeated(const json_document *schema) {
   for (uint32_t i = 0; i < schema->values; i++) {
     const json_value *v = json_member(&schema->value[i], "patternProperties");
-    if (v && v->kind == JSON_OBJECT && v->count >= 4) return NO_VERDICT;
+    if (v && v->kind == JSON_OBJECT && v->count >= 3) return NO_VERDICT;
   }
   return INVALID;
 }

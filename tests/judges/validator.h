@@ -63,7 +63,7 @@ bool json_same_text(const char *a, uint32_t an, const char *b, uint32_t bn);
 /* Both must have been read, the schema from the beginning of a document of its own. */
 verdict validator_judge(const json_document *schema, const json_value *root,
                         const json_value *instance);
-/* The verdict about an instance in which an object has a name twice. NO_VERDICT where four or more
+/* The verdict about an instance in which an object has a name twice. NO_VERDICT where three or more
  * patterns of names overlap: there the engine does not compare names
  * (compiler/schema/keys/by_pattern.c). */
 verdict validator_judge_repeated(const json_document *schema);

@@ -36,10 +36,10 @@ static const char *const others[] = {"true", "false", "{\"type\":\"integer\"}",
                                      "{\"const\":\"q\"}"};
 #define COUNT(list) (unsigned)(sizeof(list) / sizeof *(list))
 
-/* Four to nine patterns, and members with names of their own. */
+/* Three to nine patterns, and members with names of their own. */
 static void make_schema(void) {
   char *to = schema + sprintf(schema, "{\"type\":\"object\",\"patternProperties\":{");
-  unsigned first = below(COUNT(patterns)), n = 4 + below(6);
+  unsigned first = below(COUNT(patterns)), n = 3 + below(7);
   for (unsigned i = 0; i < n; i++)
     to += sprintf(to, "%s\"%s\":%s", i ? "," : "", patterns[(first + i) % COUNT(patterns)],
                   values[below(COUNT(values))]);
@@ -122,7 +122,9 @@ static void judge_objects(tsl_grammar *g, unsigned n) {
 }
 
 static void random_schemas(void) {
-  const tsl_schema_options options = {.order = TSL_ORDER_ANY, .spelling = TSL_SPELLING_ANY};
+  /* where too few patterns overlap, names are compared, of which the oracle knows nothing */
+  const tsl_schema_options options = {
+      .order = TSL_ORDER_ANY, .spelling = TSL_SPELLING_ANY, .repeated_names = true};
   for (unsigned i = 0; i < ROUNDS_OF(60u); i++) {
     tsl_grammar *g = NULL;
     tsl_error error = {0};

@@ -23,7 +23,7 @@
 #include "compiler/schema/object.h"
 
 /* Patterns that may begin with nearly any byte, from which on cells are too many. */
-#define OVERLAPPING_MIN 4u
+#define OVERLAPPING_MIN 3u
 #define OVERLAPPING_BYTES 96u
 
 /* What is needed of the maker when texts are followed. */
