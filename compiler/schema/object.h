@@ -211,6 +211,10 @@ uint32_t tsl__maker_child_level(const struct maker *m);
 /* Nothing distinguishes extra keys: they are all but the known ones. A frame of these is made
  * without their texts, which only a style needs. */
 bool tsl__maker_one_cell(struct maker *m);
+/* The goal of the value of an extra key with this mask. */
+goal tsl__maker_goal(struct maker *m, uint64_t mask);
+/* May the keys of that text begin with nearly any byte? */
+bool tsl__maker_begins_anyhow(const struct maker *m, tsl__expr key);
 bool tsl__maker_cells(struct maker *m);
 /* Is the value of an extra key to be chosen by the patterns that match the key, with no cell for
  * each set of them? Then the one cell is made. False, too, on failure. */

@@ -15,7 +15,6 @@
 #include "compiler/expr/meaning.h"
 
 #define MILESTONE 8u /* one of so many tails of a chain is a milestone */
-#define WAYS 16u     /* derivatives that are joined at once */
 #define LONG 24u     /* parts that may be missing, after which a sequence is such a chain */
 
 /* Of a head that may be missing, which most bytes do not begin: ε | "word". */
@@ -26,28 +25,23 @@ static bool skips(const tsl__exprs *x, const tsl__node *head, uint8_t byte) {
   return either[0] == TSL__EPS && tsl__begins_otherwise(x, other, byte);
 }
 
-/* What the parts from *node on lead to. It ends at a milestone, which is then *next; at a part that
- * must not be missing; or at the end of the sequence. */
-static tsl__expr ways_from(tsl__exprs *x, const tsl__node *node, uint8_t byte, tsl__expr *next) {
+/* What the parts from *node on lead to, `missing` parts having been left out before it. It ends at a
+ * part that must not be missing, or at the end of the sequence. With `next` it also ends at a
+ * milestone, which is then *next. That is so once LONG parts were left out. */
+static tsl__expr ways_from(tsl__exprs *x, const tsl__node *node, uint8_t byte, bool last,
+                           unsigned missing, tsl__expr *next) {
   tsl__node n = *node;
-  tsl__expr ways[WAYS], d;
-  size_t count = 0;
-  for (bool more = true; more;) {
+  tsl__expr result = TSL__NONE;
+  for (;; missing++) {
     tsl__node h = tsl__node_at(x, n.a);
-    d = skips(x, &h, byte) ? TSL__NONE : tsl__derive_in(x, n.a, byte, false);
-    if (d) ways[count++] = tsl__expr_seq(x, d, n.b);
-    if (count + 1 >= WAYS) ways[0] = tsl__expr_alt_n(x, ways, count), count = 1;
-    if (!(h.flags & TSL__NULLABLE_LOW)) break;
+    tsl__expr d = skips(x, &h, byte) ? TSL__NONE : tsl__derive_in(x, n.a, byte, false);
+    if (d) result = tsl__expr_alt(x, result, tsl__expr_seq(x, d, n.b));
+    if (!(h.flags & TSL__NULLABLE_LOW) || tsl__node_is_call(x, &h)) return result;
     tsl__node t = tsl__node_at(x, n.b);
-    more = t.kind == TSL__K_SEQ;
-    if (!more && (d = tsl__derive_in(x, n.b, byte, false))) ways[count++] = d;
-    if (more && n.b % MILESTONE == 0) {
-      *next = n.b;
-      break;
-    }
+    if (t.kind != TSL__K_SEQ) return tsl__expr_alt(x, result, tsl__derive_in(x, n.b, byte, last));
+    if (next && missing >= LONG && n.b % MILESTONE == 0) return *next = n.b, result;
     n = t;
   }
-  return count ? tsl__expr_alt_n(x, ways, count) : TSL__NONE;
 }
 
 /* The next milestone behind this one. NONE: a part must come before, or the sequence ends. */
@@ -69,11 +63,10 @@ static tsl__expr from_milestone(tsl__exprs *x, tsl__expr e, uint8_t byte) {
   tsl__expr rest = TSL__NONE, next;
   for (; e && x->status == TSL_OK && !tsl__chain_known(x, e, byte, &rest);
        e = milestone_after(x, e))
-    if (!tsl__exprs_work(x, MILESTONE) || !tsl__vec_push(&x->alloc, &way, e))
-      tsl__expr_no_memory(x);
+    if (tsl__exprs_work(x, MILESTONE) && !tsl__vec_push(&x->alloc, &way, e)) tsl__expr_no_memory(x);
   for (size_t i = way.n; i-- > 0 && x->status == TSL_OK;) {
     tsl__node n = tsl__node_at(x, way.at[i]);
-    tsl__expr own = ways_from(x, &n, byte, &next);
+    tsl__expr own = ways_from(x, &n, byte, false, LONG, &next);
     rest = tsl__expr_alt(x, own, rest);
     tsl__chain_remember(x, way.at[i], byte, rest);
   }
@@ -81,20 +74,9 @@ static tsl__expr from_milestone(tsl__exprs *x, tsl__expr e, uint8_t byte) {
   return rest;
 }
 
-static tsl__expr compute(tsl__exprs *x, const tsl__node *node, uint8_t byte, bool last) {
-  tsl__node n = *node;
-  tsl__expr result = TSL__NONE, next = TSL__NONE;
-  for (unsigned missing = 0;; missing++) {
-    tsl__node h = tsl__node_at(x, n.a);
-    tsl__expr d = skips(x, &h, byte) ? TSL__NONE : tsl__derive_in(x, n.a, byte, false);
-    if (d) result = tsl__expr_alt(x, result, tsl__expr_seq(x, d, n.b));
-    if (!(h.flags & TSL__NULLABLE_LOW) || tsl__node_is_call(x, &h)) return result;
-    tsl__node t = tsl__node_at(x, n.b);
-    if (t.kind != TSL__K_SEQ) return tsl__expr_alt(x, result, tsl__derive_in(x, n.b, byte, last));
-    n = t;
-    if (missing >= LONG && !(n.flags & TSL__CALLS) && !n.loop && !x->searching) break;
-  }
-  result = tsl__expr_alt(x, result, ways_from(x, &n, byte, &next));
+static tsl__expr compute(tsl__exprs *x, const tsl__node *n, uint8_t byte, bool last) {
+  bool plain = !(n->flags & TSL__CALLS) && !n->loop && !x->searching;
+  tsl__expr next = TSL__NONE, result = ways_from(x, n, byte, last, 0, plain ? &next : NULL);
   return next ? tsl__expr_alt(x, result, from_milestone(x, next, byte)) : result;
 }
 

@@ -24,7 +24,6 @@
 
 /* Patterns that may begin with nearly any byte, from which on cells are too many. */
 #define OVERLAPPING_MIN 3u
-#define OVERLAPPING_BYTES 96u
 
 /* What is needed of the maker when texts are followed. */
 struct by_pattern {
@@ -34,19 +33,9 @@ struct by_pattern {
   goal every, none;
 };
 
-static goal goal_of(struct by_pattern *b, uint64_t matched) {
-  struct schema *s = b->m.s;
-  lit few[FEW_LITS];
-  uint32_t most = tsl__maker_most_lits(&b->m);
-  lit *lits = most <= FEW_LITS ? few : tsl__schema_alloc(s, most * sizeof *lits);
-  if (!lits) return GOAL_NONE;
-  return tsl__schema_goal(s, lits, tsl__maker_lits_of(&b->m, matched, UINT32_MAX, lits),
-                          tsl__maker_child_level(&b->m));
-}
-
 static tsl__expr after(tsl__exprs *x, void *ctx, uint32_t param, uint32_t matched) {
   struct by_pattern *b = ctx;
-  goal value = goal_of(b, matched);
+  goal value = tsl__maker_goal(&b->m, matched);
   (void)x, (void)param;
   return tsl__schema_ok(b->m.s) ? tsl__schema_member(b->m.s, value, b->m.o->level) : TSL__NONE;
 }
@@ -74,39 +63,25 @@ static bool copy_parts(struct by_pattern *b, const struct maker *m) {
   return copy && list;
 }
 
-/* Does nothing but patterns and names look at keys? */
-static bool nothing_else(const struct maker *m) {
+/* The one part that has members, where nothing but that part and names look at keys; NULL: there is
+ * more. Of several such parts one may match a key while another does not, which is yet another
+ * set. */
+static const struct part *only_members(const struct maker *m) {
+  const struct part *members = NULL;
   for (uint32_t i = 0; i < m->part_count; i++) {
-    uint8_t kind = (uint8_t)m->parts[i]->kind;
-    if (kind != PART_MEMBERS && kind != PART_KEY && kind != PART_REQUIRED && kind != PART_ORDER)
-      return false;
+    const struct part *p = m->parts[i];
+    if (p->kind == PART_KEY || p->kind == PART_REQUIRED || p->kind == PART_ORDER) continue;
+    if (p->kind != PART_MEMBERS || members) return NULL;
+    members = p;
   }
-  return true;
+  return members;
 }
 
 static bool overlap(const struct maker *m) {
   uint32_t overlapping = 0;
-  for (uint32_t i = 0; i < m->splitter_count; i++) {
-    tsl__reads r;
-    tsl__reads_of(m->s->x, m->splitters[i], &r);
-    overlapping += tsl__bytes_count(&r.live) >= OVERLAPPING_BYTES;
-  }
+  for (uint32_t i = 0; i < m->splitter_count; i++)
+    overlapping += tsl__maker_begins_anyhow(m, m->splitters[i]);
   return overlapping >= OVERLAPPING_MIN;
-}
-
-/* The parts that forbid what none of their patterns matches. */
-static uint32_t closed_parts(const struct maker *m) {
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < m->part_count; i++)
-    n += m->parts[i]->kind == PART_MEMBERS &&
-         tsl__maker_additional(m, m->parts[i]->s) == POS(SID_FALSE);
-  return n;
-}
-
-static uint32_t parts_with_members(const struct maker *m) {
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < m->part_count; i++) n += m->parts[i]->kind == PART_MEMBERS;
-  return n;
 }
 
 /* The texts of extra keys: all but the known ones; of a closed object those that some pattern
@@ -122,24 +97,25 @@ static tsl__expr keys_of(const struct maker *m, bool closed) {
 /* Is there a value for a key, whichever patterns match it? */
 static bool always_possible(struct by_pattern *b, bool closed) {
   struct schema *s = b->m.s;
-  b->every = goal_of(b, ((uint64_t)1 << b->m.splitter_count) - 1);
-  b->none = closed ? b->every : goal_of(b, 0);
+  b->every = tsl__maker_goal(&b->m, ((uint64_t)1 << b->m.splitter_count) - 1);
+  b->none = closed ? b->every : tsl__maker_goal(&b->m, 0);
   return tsl__schema_possible(s, b->every) && tsl__schema_possible(s, b->none);
 }
 
 bool tsl__maker_by_pattern(struct maker *m) {
   static const tsl__keys_ops ops = {.fewest = fewest, .after = after};
   struct schema *s = m->s;
-  uint32_t closed = closed_parts(m);
-  /* of several parts one may match while another does not, which is yet another set */
-  if (m->splitter_count > TSL__CASES_MAX || tsl__schema_nests(s) || s->style ||
-      parts_with_members(m) != 1 || !nothing_else(m) || !overlap(m))
+  const struct part *members = only_members(m);
+  if (!members || m->splitter_count > TSL__CASES_MAX || tsl__schema_nests(s) || s->style ||
+      !overlap(m))
     return false;
+  /* does it forbid what none of its patterns matches? */
+  bool closed = tsl__maker_additional(m, members->s) == POS(SID_FALSE);
   struct by_pattern *b = tsl__schema_alloc(s, sizeof *b);
   if (!b || !copy_parts(b, m)) return false;
-  tsl__expr text = keys_of(m, closed != 0);
+  tsl__expr text = keys_of(m, closed);
   if (text == TSL__NONE || !tsl__cases_possible(s->x, text, m->splitters, m->splitter_count) ||
-      !always_possible(b, closed != 0))
+      !always_possible(b, closed))
     return false;
   struct cell *c = tsl__schema_alloc(s, sizeof *c);
   if (!c) return false;

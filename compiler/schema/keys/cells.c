@@ -270,18 +270,22 @@ uint32_t tsl__maker_most_lits(const struct maker *m) {
 
 uint32_t tsl__maker_child_level(const struct maker *m) { return m->o->level + 1; }
 
+goal tsl__maker_goal(struct maker *m, uint64_t mask) {
+  lit few[FEW_LITS], *lits = tsl__maker_most_lits(m) <= FEW_LITS
+                                 ? few
+                                 : tsl__schema_alloc(m->s, tsl__maker_most_lits(m) * sizeof *lits);
+  return lits ? tsl__schema_goal(m->s, lits, tsl__maker_lits_of(m, mask, UINT32_MAX, lits),
+                                 tsl__maker_child_level(m))
+              : GOAL_NONE;
+}
+
 /* Nothing distinguishes extra keys: they are all but the known ones. A frame of these is made
  * without their texts, which only a style needs. */
 bool tsl__maker_one_cell(struct maker *m) {
   struct schema *s = m->s;
   struct object *o = m->o;
   if (hopeless(m, 0, 0)) return true;
-  lit few[FEW_LITS], *lits = tsl__maker_most_lits(m) <= FEW_LITS
-                                 ? few
-                                 : tsl__schema_alloc(s, tsl__maker_most_lits(m) * sizeof *lits);
-  goal value = lits ? tsl__schema_goal(s, lits, tsl__maker_lits_of(m, 0, UINT32_MAX, lits),
-                                       tsl__maker_child_level(m))
-                    : GOAL_NONE;
+  goal value = tsl__maker_goal(m, 0);
   if (value == GOAL_NONE) return tsl__schema_ok(s);
   struct cell *c = tsl__schema_alloc(s, sizeof *c);
   if (!c) return false;
@@ -338,16 +342,19 @@ static void count_names(struct maker *m, struct cell *c) {
     c->slot = m->o->counted++;
 }
 
+bool tsl__maker_begins_anyhow(const struct maker *m, tsl__expr key) {
+  tsl__reads r;
+  tsl__reads_of(m->s->x, key, &r);
+  return tsl__bytes_count(&r.live) >= OVERLAPPING_BYTES;
+}
+
 /* Cells whose keys may begin with nearly any byte are followed side by side, each by a walk of its
  * own. With too many of them a single mask would be too much work. */
 static void guard_overlapping(const struct maker *m) {
   uint32_t overlapping = 0;
   const struct node *at = NULL;
-  for (uint32_t j = 0; j < m->o->cell_count; j++) {
-    tsl__reads r;
-    tsl__reads_of(m->s->x, m->o->cells[j].key, &r);
-    overlapping += tsl__bytes_count(&r.live) >= OVERLAPPING_BYTES;
-  }
+  for (uint32_t j = 0; j < m->o->cell_count; j++)
+    overlapping += tsl__maker_begins_anyhow(m, m->o->cells[j].key);
   if (overlapping <= TSL__SCHEMA_OVERLAPPING) return;
   for (uint32_t i = 0; i < m->part_count && !at; i++)
     if (m->parts[i]->kind == PART_MEMBERS &&
