@@ -25,8 +25,8 @@ static bool skips(const tsl__exprs *x, const tsl__node *head, uint8_t byte) {
   return either[0] == TSL__EPS && tsl__begins_otherwise(x, other, byte);
 }
 
-/* What the parts from *node on lead to, `missing` parts having been left out before it. It ends at a
- * part that must not be missing, or at the end of the sequence. With `next` it also ends at a
+/* What the parts from *node on lead to, after `missing` parts were left out. It ends at a part
+ * that must not be missing, or at the end of the sequence. With `next` it also ends at a
  * milestone, which is then *next. That is so once LONG parts were left out. */
 static tsl__expr ways_from(tsl__exprs *x, const tsl__node *node, uint8_t byte, bool last,
                            unsigned missing, tsl__expr *next) {
