@@ -298,6 +298,7 @@ void cli_print_set(FILE *to, const uint32_t set[8]) {
 }
 
 double cli_now(void) { return cli_os_now(); }
+double cli_worked(void) { return cli_os_worked(); }
 
 /* ---- options --------------------------------------------------------------------------------- */
 

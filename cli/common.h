@@ -83,6 +83,8 @@ void cli_print_set(FILE *to, const uint32_t set[8]);
 
 /* Microseconds from a clock that never goes back. */
 double cli_now(void);
+/* Microseconds that a processor worked for this thread: other programs do not count. */
+double cli_worked(void);
 
 /* Files that --vocab takes. */
 #define CLI_VOCABS \

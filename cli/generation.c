@@ -95,8 +95,9 @@ bool generation_open(generation *g, const source *s, const generation_settings *
   g->scratch = cli_allocate(words, sizeof *g->scratch);
   g->in_bytes = (s->kind == SOURCE_SCHEMA || s->kind == SOURCE_REGEX) && has_every_byte(s->vocab);
   g->json = s->kind == SOURCE_SCHEMA && !settings->any_spelling;
-  g->logits = cli_allocate(tsl_vocab_logits_width(s->vocab), sizeof *g->logits);
-  g->biased = cli_allocate(tsl_vocab_logits_width(s->vocab), sizeof *g->biased);
+  size_t width = tsl_vocab_logits_width(s->vocab);
+  if (!settings->real) g->own_logits = cli_allocate(width, sizeof *g->own_logits);
+  if (settings->wind_down) g->own_biased = cli_allocate(width, sizeof *g->own_biased);
   if (!settings->real) g->model = settings->model ? settings->model : ngram_new(s->vocab);
   tsl_status status = g->model || settings->real ? tsl_matcher_new(s->grammar, NULL, &g->matcher)
                                                  : TSL_ERR_NO_MEMORY;
@@ -127,8 +128,8 @@ void generation_close(generation *g) {
   free(g->mask);
   free(g->plain);
   free(g->scratch);
-  free(g->logits);
-  free(g->biased);
+  free(g->own_logits);
+  free(g->own_biased);
   free(g->closing);
   cli_text_free(&g->text);
   *g = (generation){0};
@@ -237,10 +238,12 @@ static bool mask_is_empty(const generation *g) {
 /* The logits to draw from: near the end, if that is wanted, with closing made likelier. */
 static tsl_status wind_down(generation *g) {
   uint64_t left = g->max_tokens - g->tokens;
-  memcpy(g->biased, g->logits, tsl_vocab_logits_width(g->vocab) * sizeof *g->biased);
+  g->biased = g->logits;
   if (left > g->settings->wind_down) return TSL_OK;
+  memcpy(g->own_biased, g->logits, tsl_vocab_logits_width(g->vocab) * sizeof *g->biased);
+  g->biased = g->own_biased;
   return tsl_budget_wind_down(g->budget, g->matcher, left, g->settings->wind_down,
-                              g->settings->wind_bias, g->biased);
+                              g->settings->wind_bias, g->own_biased);
 }
 
 /* Draw from g->plain and accept. */
@@ -281,12 +284,11 @@ static tsl_status score(generation *g) {
   if (g->json) plain_filter(&g->place, g->vocab, g->matcher, g->plain, g->scratch);
   const generation_model *m = g->settings->real;
   if (m) {
-    const float *row = m->logits(m->ctx);
-    if (!row) return TSL_ERR_LOGITS;
-    memcpy(g->logits, row, tsl_vocab_logits_width(g->vocab) * sizeof *row);
-    return TSL_OK;
+    g->logits = m->logits(m->ctx);
+    return g->logits ? TSL_OK : TSL_ERR_LOGITS;
   }
-  ngram_logits(g->model, &g->state, g->settings->score_all ? NULL : g->plain, g->logits);
+  ngram_logits(g->model, &g->state, g->settings->score_all ? NULL : g->plain, g->own_logits);
+  g->logits = g->own_logits;
   return TSL_OK;
 }
 

@@ -78,8 +78,10 @@ struct generation {
   uint32_t *scratch;
   bool json; /* the texts are JSON, to be spelled plainly */
   plain_state place;
-  float *logits;   /* the model's */
-  float *biased;   /* the same, closing made likelier */
+  /* of the last step that was scored: the model's, and those that are drawn from, closing made
+   * likelier. Often one row, which belongs to the model */
+  const float *logits, *biased;
+  float *own_logits, *own_biased;
   cli_text text;   /* so far */
   uint64_t tokens; /* so far */
   uint64_t max_tokens;

@@ -23,6 +23,8 @@ FILE *cli_os_open(const char *path, const char *mode);
 bool cli_os_there(const char *path); /* is there such a file? */
 bool cli_os_is_terminal(FILE *file);
 double cli_os_now(void); /* microseconds of a clock that never goes back */
+/* microseconds that a processor worked for this thread. Windows: in steps of 16,000 */
+double cli_os_worked(void);
 
 typedef enum cli_os_kind { CLI_OS_NOTHING, CLI_OS_FILE, CLI_OS_OTHER } cli_os_kind;
 /* What a path leads to. */

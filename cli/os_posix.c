@@ -24,11 +24,14 @@ FILE *cli_os_open(const char *path, const char *mode) { return fopen(path, mode)
 bool cli_os_there(const char *path) { return !access(path, F_OK); }
 bool cli_os_is_terminal(FILE *file) { return isatty(fileno(file)); }
 
-double cli_os_now(void) {
+static double microseconds(clockid_t clock) {
   struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(clock, &t);
   return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
+
+double cli_os_now(void) { return microseconds(CLOCK_MONOTONIC); }
+double cli_os_worked(void) { return microseconds(CLOCK_THREAD_CPUTIME_ID); }
 
 cli_os_kind cli_os_look(const char *path) {
   struct stat s;

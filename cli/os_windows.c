@@ -68,6 +68,16 @@ double cli_os_now(void) {
   return (double)count.QuadPart * 1e6 / (double)rate.QuadPart;
 }
 
+double cli_os_worked(void) {
+  FILETIME made, ended;
+  union {
+    FILETIME time;
+    ULONGLONG count; /* of 100 nanoseconds */
+  } kernel, user;
+  if (!GetThreadTimes(GetCurrentThread(), &made, &ended, &kernel.time, &user.time)) return 0;
+  return (double)(kernel.count + user.count) / 10;
+}
+
 /* Names of devices, such as NUL, have no attributes of files. */
 cli_os_kind cli_os_look(const char *path) {
   wchar_t name[PATH_UNITS];

@@ -143,6 +143,8 @@ static bool read_prompt(running *r, uint64_t room) {
   r->cost.prompt = p->token_count;
   r->cost.model_us = -llama_get_sums(r->model)->us;
   r->cost.all_us = -cli_now();
+  r->cost.model_worked = -llama_get_sums(r->model)->worked;
+  r->cost.worked = -cli_worked();
   return true;
 }
 
@@ -150,6 +152,8 @@ static void say_cost(running *r, uint64_t tokens, uint64_t forced) {
   answer_cost *c = &r->cost;
   c->all_us += cli_now();
   c->model_us += llama_get_sums(r->model)->us;
+  c->worked += cli_worked();
+  c->model_worked += llama_get_sums(r->model)->worked;
   c->passes = llama_get_sums(r->model)->passes;
   c->tokens = tokens;
   c->forced = forced;

@@ -21,14 +21,16 @@ generation_model answer_model(llama *model) {
 }
 
 void answer_say(FILE *to, const answer_cost *c) {
-  double rest = c->all_us - c->model_us;
+  double rest = c->worked - c->model_worked;
   fprintf(to, "%llu tokens in %.2f s: %.1f tokens/s; ", (unsigned long long)c->tokens,
           c->all_us / 1e6, c->all_us > 0 ? (double)c->tokens / c->all_us * 1e6 : 0);
   if (c->forced) fprintf(to, "%llu forced; ", (unsigned long long)c->forced);
   fprintf(to, "%llu passes through the model", (unsigned long long)c->passes);
   if (c->passes > 1) fprintf(to, ", %.1f ms each", c->model_us / 1e3 / (double)(c->passes - 1));
-  fprintf(to, "; masks and draws %.1f µs a token, %.2f %% of the time; prompt of %llu tokens in ",
-          c->tokens ? rest / (double)c->tokens : 0, c->all_us > 0 ? rest / c->all_us * 100 : 0,
-          (unsigned long long)c->prompt);
+  fprintf(to,
+          "; masks and draws %.1f µs a token, %.2f %% of the processor's %.3f s; "
+          "prompt of %llu tokens in ",
+          c->tokens ? rest / (double)c->tokens : 0, c->worked > 0 ? rest / c->worked * 100 : 0,
+          c->worked / 1e6, (unsigned long long)c->prompt);
   fprintf(to, "%.2f s\n", c->first_us / 1e6);
 }

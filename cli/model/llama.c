@@ -336,7 +336,7 @@ bool llama_read(llama *m, tsl_token token) {
 }
 
 const float *llama_logits(llama *m) {
-  double start = cli_now();
+  double start = cli_now(), worked = cli_worked();
   if (!m->count) return set_error(m, "the prompt is empty"), NULL;
   while (!m->fresh && m->done < m->count) {
     size_t n = m->count - m->done < BATCH ? m->count - m->done : BATCH;
@@ -352,6 +352,7 @@ const float *llama_logits(llama *m) {
   m->fresh = true;
   const float *row = m->call.llama_get_logits_ith(m->context, -1);
   m->sums.us += cli_now() - start;
+  m->sums.worked += cli_worked() - worked;
   if (!row) set_error(m, "the model gave no logits");
   return row;
 }

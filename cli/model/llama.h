@@ -30,7 +30,8 @@ typedef struct llama_settings {
 typedef struct llama_sums {
   uint64_t passes, tokens; /* batches, and the tokens in them */
   uint64_t kept;           /* tokens of prompts that were computed already */
-  double us;
+  double us;               /* by the clock */
+  double worked;           /* by the processor, for the thread that called */
 } llama_sums;
 
 /* NULL after a complaint. `width` is the number of logits that the vocabulary expects; a model that
@@ -58,8 +59,8 @@ bool llama_prompt(llama *model, const tsl_token *tokens, size_t count, uint64_t 
 void llama_restart(llama *model);
 /* A token of the text. False if the context is full. */
 bool llama_read(llama *model, tsl_token token);
-/* The logits after all that was read: `width` of them, valid until the next call on the model. NULL
- * with the reason in llama_error. */
+/* The logits after all that was read: `width` of them, valid until the next such call. NULL with
+ * the reason in llama_error. */
 const float *llama_logits(llama *model);
 /* Why the last call failed; "" if none has. */
 const char *llama_error(const llama *model);

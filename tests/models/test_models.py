@@ -32,7 +32,7 @@ CLI = os.environ.get("TSL_CLI", str(ROOT / "build" / "turnstile"))
 MODEL = "build/models/SmolLM2-135M-Instruct.Q4_1.gguf"
 COST = re.compile(
     r"(\d+) tokens in ([\d.]+) s: ([\d.]+) tokens/s; (?:(\d+) forced; )?(\d+) passes.*"
-    r"masks and draws ([\d.]+) µs a token, ([\d.]+) % of the time"
+    r"masks and draws ([\d.]+) µs a token, ([\d.]+) % of the processor's ([\d.]+) s"
 )
 SEEDS = 10
 passed = failed = 0
@@ -105,7 +105,7 @@ def run(*arguments):
 
 def answers():
     """100 answers; the tokens, forced tokens and seconds of all."""
-    sums = [0.0, 0.0, 0.0, 0.0]
+    sums = [0.0] * 5
     for number, (prompt, schema) in enumerate(CASES.items()):
         file = write(f"{number}.json", schema)
         for seed in range(SEEDS):
@@ -119,11 +119,14 @@ def answers():
                 valid = False
             check(valid and cost, f"{prompt} seed {seed}: {code} {out!r} {err!r}")
             if cost:
-                sums = [a + b for a, b in zip(sums, (cost[0], cost[3], cost[1], cost[0] * cost[5]))]
-    tokens, forced, seconds, grammar = sums
+                more = (cost[0], cost[3], cost[1], cost[0] * cost[5], cost[7])
+                sums = [a + b for a, b in zip(sums, more)]
+    tokens, forced, seconds, grammar, worked = sums
+    check(grammar / 1e6 < 0.05 * worked, f"masks and draws: {grammar:.0f} µs of {worked:.2f} s")
     print(
         f"  {len(CASES) * SEEDS} answers: {tokens:.0f} tokens, {forced:.0f} of them forced, "
-        f"{tokens / seconds:.1f} tokens/s, masks and draws {grammar / tokens:.0f} µs a token"
+        f"{tokens / seconds:.1f} tokens/s, masks and draws {grammar / tokens:.0f} µs a token, "
+        f"{grammar / worked / 1e4:.2f} % of the processor's time"
     )
 
 
