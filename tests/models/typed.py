@@ -46,6 +46,10 @@ def others() -> None:
     assert_type(server("?", Person), Person)
     assert_type(server.batch(["?"], Person), List[Person])
     assert_type(models.LlamaCpp("m.gguf")("?", int), int)
+    engine = models.VLLM(object())
+    assert_type(engine("?", Person), Person)
+    assert_type(engine.batch(["?"], Person, max_tokens=9), List[Person])
+    assert_type(engine.choose("?", ["a", "b"])["a"], float)
     Sampler(temperature=0.0, loop_repeats=3)
     found = find_loop([1, 2])
     if found is not None:

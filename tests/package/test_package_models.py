@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Models that answer with Python objects: turnstile.types and turnstile.models, with a model of
-random logits, and a server that is a stand-in.
+random logits, and stand-ins for a server and for vLLM. tests/hosts/python/test_vllm.py has vLLM.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -13,11 +13,14 @@ import decimal
 import enum
 import http.server
 import json
+import math
 import pathlib
 import random
 import re
+import sys
 import tempfile
 import threading
+import types as types_
 import typing
 import uuid
 
@@ -441,6 +444,92 @@ def test_server():
     server.shutdown()
 
 
+class Params:
+    """vllm.SamplingParams."""
+
+    def __init__(self, extra_args=None, prompt_logprobs=None, **options):
+        self.extra_args, self.prompt_logprobs, self.options = extra_args, prompt_logprobs, options
+
+
+class Engine:
+    """vllm.LLM over the random model, as far as models.VLLM uses it. Answers follow the request of
+    the logits processor, as turnstile.vllm does.
+    """
+
+    def __init__(self):
+        self.requests = []
+
+    def get_tokenizer(self):
+        ids = Random().encode
+        call = lambda self, text, add_special_tokens: {"input_ids": ids(text)}  # noqa: E731
+        return type("Tokenizer", (), {"__call__": call, "eos_token_id": vocab.eog_tokens[0]})()
+
+    def generate(self, prompts, params, use_tqdm):
+        self.requests.append(params)
+        return [self.answer(prompt["prompt_token_ids"], params) for prompt in prompts]
+
+    def answer(self, tokens, params):
+        if params.prompt_logprobs == 0:
+            rows = [None]
+            for place in range(1, len(tokens)):
+                row = ROWS[place % 5]
+                total = math.log(sum(math.exp(x) for x in row))
+                log = row[tokens[place]] - total
+                rows.append({tokens[place]: types_.SimpleNamespace(logprob=log)})
+            return types_.SimpleNamespace(prompt_logprobs=rows)
+        wanted = dict((params.extra_args or {}).get("turnstile", {}))
+        grammar, most = None, params.options.pop("max_tokens")
+        if wanted:
+            check(wanted.pop("in_time") is True, "answers end in time")
+            kind = "regex" if "regex" in wanted else "json_schema"
+            grammar = getattr(T.Grammar, kind)(vocab, wanted.pop(kind), **wanted)
+        model, finish = Random(), "stop"
+        model.encode = lambda text: list(tokens)
+        try:
+            text = model("", grammar, max_tokens=most, **params.options)
+        except T.LimitError:
+            text, finish = "", "length"
+        params.options["max_tokens"] = most
+        made = types_.SimpleNamespace(text=text, finish_reason=finish)
+        return types_.SimpleNamespace(outputs=[made])
+
+
+def test_vllm():
+    sys.modules["vllm"] = types_.SimpleNamespace(SamplingParams=Params)
+    engine = Engine()
+    model = models.VLLM(engine)
+    check("VLLM" in repr(model), "repr")
+    for wanted, right in TYPES:
+        value = model("?", wanted, temperature=1.0, seed=1)
+        check(right(value), f"vLLM, {wanted}: {value!r}")
+    requests = engine.requests[0].extra_args["turnstile"]
+    check(requests["whitespace"] == "pretty" and requests["indent"] == 2, f"{requests}")
+    before = len(engine.requests)
+    check(len(model.batch(["a", "b", "c"], bool)) == 3, "a batch")
+    check(len(engine.requests) == before + 1, "a batch is one call")
+    check(model.batch([], bool) == [], "no prompts")
+    check(isinstance(asyncio.run(model.acall("a", bool)), bool), "an asynchronous answer")
+    check(asyncio.run(model.abatch(iter(["a"]), Colour))[0] in Colour, "an asynchronous batch")
+    shares = model.choose("?", ["yes", "no", 3])
+    check(set(shares) == {"yes", "no", 3} and abs(sum(shares.values()) - 1) < 1e-6, f"{shares}")
+    # in the stand-in a text's tokens are those that the prompt's letters have: counted by hand
+    start = Random().encode("?\n")
+    logs = {}
+    for label in ("yes", "no", 3):
+        tokens, log = [*start, *Random().encode(str(label)), vocab.eog_tokens[0]], 0.0
+        for place in range(len(start), len(tokens)):
+            row = ROWS[place % 5]
+            log += row[tokens[place]] - math.log(sum(math.exp(x) for x in row))
+        logs[label] = log
+    total = sum(math.exp(log) for log in logs.values())
+    for label, share in shares.items():
+        check(abs(share - math.exp(logs[label]) / total) < 1e-9, f"the share of {label}: {share}")
+    raises(ValueError, lambda: model.choose("?", ["a", "a"]), "labels that are equal")
+    raises(T.LimitError, lambda: model("?", max_tokens=3), "a free answer that is cut")
+    grammar = T.Grammar.regex(vocab, "[xyz]")
+    raises(T.UnsupportedError, lambda: model("?", grammar), "a grammar of another vocabulary")
+
+
 run(
     test_types,
     test_grammars,
@@ -452,4 +541,5 @@ run(
     test_penalties,
     test_shortcuts,
     test_server,
+    test_vllm,
 )

@@ -5,6 +5,7 @@
     model("Anna Petrov, 42, lives in Riga.", Person)                 # a Person: dataclass, pydantic
     model.choose("Is this a complaint: 'It broke.'", ["yes", "no"])  # {'yes': 0.91, 'no': 0.09}
     model = turnstile.models.Transformers(model, tokenizer)          # Hugging Face transformers
+    model = turnstile.models.VLLM(llm)                               # vLLM's LLM
     await model.acall("How old is Anna?", int)                       # the same, elsewhere
 
 The second argument says what the answer is. It is a type (turnstile.types lists them), a JSON
@@ -40,7 +41,7 @@ from turnstile.grammar import Grammar
 from turnstile.types import schema_of
 from turnstile.vocab import Vocab
 
-__all__ = ["LlamaCpp", "Measure", "Model", "OpenAICompatible", "Transformers"]
+__all__ = ["LlamaCpp", "Measure", "Model", "OpenAICompatible", "Transformers", "VLLM"]
 
 _TAIL = 16  # last tokens that the search for forced ones looks at
 
@@ -161,7 +162,7 @@ class Model(_Answers):
         raise NotImplementedError
 
     def template(self, prompt, system=None):
-        return f"{system}\n\n{prompt}\n" if system else f"{prompt}\n"
+        return _plain(prompt, system)
 
     # ---- answers --------------------------------------------------------------------------------
 
@@ -432,13 +433,119 @@ class Transformers(Model):
             return False
 
     def template(self, prompt, system=None):
-        if not getattr(self._tokenizer, "chat_template", None):
-            return super().template(prompt, system)
-        messages = [{"role": "system", "content": system}] if system else []
-        messages.append({"role": "user", "content": prompt})
-        return self._tokenizer.apply_chat_template(
-            messages, tokenize=False, add_generation_prompt=True
+        return _chat(self._tokenizer, prompt, system)
+
+
+def _plain(prompt, system):
+    """The prompt of a model without a chat template."""
+    return f"{system}\n\n{prompt}\n" if system else f"{prompt}\n"
+
+
+def _chat(tokenizer, prompt, system):
+    """The prompt in the chat template of a tokenizer of transformers."""
+    if not getattr(tokenizer, "chat_template", None):
+        return _plain(prompt, system)
+    messages = [{"role": "system", "content": system}] if system else []
+    messages.append({"role": "user", "content": prompt})
+    return tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+
+
+class VLLM(_Answers):
+    """vLLM's `LLM`, made by you. Turnstile is its logits processor (turnstile.vllm), which vLLM
+    finds where this package is installed. Types, JSON Schemas and regular expressions are answered.
+    Answers come whole, so there are no streams, and vLLM does not say what a measure needs.
+    """
+
+    def __init__(self, llm):
+        self._llm = llm
+        self._tokenizer = llm.get_tokenizer()
+
+    def __repr__(self):
+        return f"<turnstile.models.VLLM over {self._llm!r}>"
+
+    def __call__(self, prompt, type=None, *, system=None, max_tokens=512, **sampling):
+        """The answer, as an object of that type. `sampling` goes to vllm.SamplingParams; greedy by
+        default. LimitError if the answer is not complete after max_tokens.
+        """
+        options = {"system": system, "max_tokens": max_tokens, **sampling}
+        return self.batch([prompt], type, **options)[0]
+
+    def batch(self, prompts, type=None, *, system=None, max_tokens=512, progress=False, **sampling):
+        """A list of answers, one for each prompt. vLLM computes them together. `progress`: show
+        vLLM's bar.
+        """
+        from vllm import SamplingParams
+
+        answer = _answer_of(type)
+        wanted = self._wanted(answer)
+        params = SamplingParams(
+            **{"temperature": 0.0, **sampling},
+            max_tokens=max_tokens,
+            **({"extra_args": {"turnstile": wanted}} if wanted else {}),
         )
+        prompts = [{"prompt_token_ids": self._start(prompt, system)} for prompt in prompts]
+        if not prompts:
+            return []
+        texts = []
+        for out in self._llm.generate(prompts, params, use_tqdm=progress):
+            made = out.outputs[0]
+            if made.finish_reason != "stop":
+                raise LimitError(
+                    f"an answer is not complete after {max_tokens} tokens: max_tokens "
+                    f"(vLLM: {made.finish_reason})"
+                )
+            texts.append(answer[3](made.text))
+        return texts
+
+    def choose(self, prompt, labels, *, system=None):
+        """{label: probability that the model writes it, among the labels}. Every label is followed
+        by the end of the answer. Cost: the labels' tokens go through the model in one batch.
+        """
+        from vllm import SamplingParams
+
+        labels = list(labels)
+        texts = [str(label) for label in labels]
+        if len(set(texts)) != len(texts) or not texts:
+            raise ValueError("choose() takes labels, all different")
+        start, end = self._start(prompt, system), self._tokenizer.eos_token_id
+        tails = [[*self._encode(text), end] for text in texts]
+        prompts = [{"prompt_token_ids": start + tail} for tail in tails]
+        params = SamplingParams(temperature=0.0, max_tokens=1, prompt_logprobs=0)
+        logs = []
+        for tail, out in zip(tails, self._llm.generate(prompts, params, use_tqdm=False)):
+            rows = out.prompt_logprobs[len(start) :]
+            logs.append(sum(row[token].logprob for token, row in zip(tail, rows)))
+        weights = [math.exp(log - max(logs)) for log in logs]
+        return {label: weight / sum(weights) for label, weight in zip(labels, weights)}
+
+    async def achoose(self, prompt, labels, **options):
+        """As choose()."""
+        return await self._elsewhere(self.choose, prompt, labels, **options)
+
+    def _wanted(self, answer):
+        """The request to the logits processor; None: a free answer."""
+        schema, pattern, grammar, _ = answer
+        if grammar is not None:
+            raise UnsupportedError(
+                "VLLM takes types, JSON Schemas and regular expressions; a grammar belongs to a "
+                "vocabulary, and vLLM's processes have their own"
+            )
+        if pattern is not None:
+            return {
+                "regex": pattern.pattern,
+                "case_insensitive": bool(pattern.flags & re.IGNORECASE),
+                "dot_all": bool(pattern.flags & re.DOTALL),
+                "in_time": True,
+            }
+        if schema is not None:
+            return {"json_schema": schema, "whitespace": "pretty", "indent": 2, "in_time": True}
+        return None
+
+    def _encode(self, text):
+        return list(self._tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    def _start(self, prompt, system):
+        return self._encode(_chat(self._tokenizer, prompt, system))
 
 
 class OpenAICompatible(_Answers):

@@ -163,6 +163,78 @@ class Transformers(Model):
     def logits(self, tokens: Sequence[int]) -> Any: ...
     def template(self, prompt: str, system: Optional[str] = None) -> str: ...
 
+class VLLM(_Answers):
+    def __init__(self, llm: Any) -> None: ...
+    @overload
+    def __call__(
+        self,
+        prompt: str,
+        type: Union[None, Pattern[str]] = None,
+        *,
+        system: Optional[str] = None,
+        max_tokens: int = 512,
+        **sampling: Any,
+    ) -> str: ...
+    @overload
+    def __call__(
+        self,
+        prompt: str,
+        type: Type[T],
+        *,
+        system: Optional[str] = None,
+        max_tokens: int = 512,
+        **sampling: Any,
+    ) -> T: ...
+    @overload
+    def __call__(
+        self,
+        prompt: str,
+        type: Any = None,
+        *,
+        system: Optional[str] = None,
+        max_tokens: int = 512,
+        **sampling: Any,
+    ) -> Any: ...
+    @overload
+    def batch(
+        self,
+        prompts: Iterable[str],
+        type: Union[None, Pattern[str]] = None,
+        *,
+        system: Optional[str] = None,
+        max_tokens: int = 512,
+        progress: bool = False,
+        **sampling: Any,
+    ) -> List[str]: ...
+    @overload
+    def batch(
+        self,
+        prompts: Iterable[str],
+        type: Type[T],
+        *,
+        system: Optional[str] = None,
+        max_tokens: int = 512,
+        progress: bool = False,
+        **sampling: Any,
+    ) -> List[T]: ...
+    @overload
+    def batch(
+        self,
+        prompts: Iterable[str],
+        type: Any = None,
+        *,
+        system: Optional[str] = None,
+        max_tokens: int = 512,
+        progress: bool = False,
+        **sampling: Any,
+    ) -> List[Any]: ...
+    def choose(
+        self, prompt: str, labels: Iterable[Label], *, system: Optional[str] = None
+    ) -> Dict[Label, float]: ...
+    async def achoose(
+        self, prompt: str, labels: Iterable[Label], *, system: Optional[str] = None
+    ) -> Dict[Label, float]: ...
+
 class OpenAICompatible(_Answers):
     url: str
     model: str

@@ -7,6 +7,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 
 import gc
+import math
 import os
 
 os.environ.update(
@@ -89,6 +90,38 @@ def names():
         raises(ValueError, lambda: StructuredOutputsConfig(**wrong), f"{wrong}", part)
 
 
+def objects(llm):
+    """turnstile.models.VLLM: Python objects, and the shares of labels against vLLM's own
+    probabilities.
+    """
+    from typing import List, Literal
+
+    from common import check
+    from vllm import SamplingParams
+
+    import turnstile.models
+
+    model = turnstile.models.VLLM(llm)
+    for value in model.batch(["a", "b", "c"], List[bool], temperature=1.0, max_tokens=40):
+        check(isinstance(value, list) and all(isinstance(v, bool) for v in value), f"{value!r}")
+    check(model("x", Literal["red", "blue"]) in ("red", "blue"), "a type of one answer")
+    shares = model.choose("x", ["red", "blue"])
+    check(abs(sum(shares.values()) - 1) < 1e-9, f"the shares of labels: {shares}")
+    # of two labels of one token the share is that of the two probabilities behind the prompt
+    tokenizer = llm.get_tokenizer()
+    start = tokenizer("x\n", add_special_tokens=False)["input_ids"]
+    ends = {}
+    for label in ("A", "B"):
+        ids = tokenizer(label, add_special_tokens=False)["input_ids"] + [tokenizer.eos_token_id]
+        params = SamplingParams(max_tokens=1, prompt_logprobs=0)
+        out = llm.generate([{"prompt_token_ids": start + ids}], params, use_tqdm=False)[0]
+        rows = out.prompt_logprobs[len(start) :]
+        ends[label] = math.exp(sum(row[token].logprob for token, row in zip(ids, rows)))
+    shares = model.choose("x", ["A", "B"])
+    wanted = ends["A"] / sum(ends.values())
+    check(abs(shares["A"] - wanted) < 1e-4, f"the share of A: {shares}, {wanted}")
+
+
 def serve(what, speculative, backend, module="turnstile.vllm"):
     from common import check, match, model_folder, raises, validate
     from vllm import LLM, SamplingParams
@@ -168,6 +201,7 @@ def serve(what, speculative, backend, module="turnstile.vllm"):
             part,
         )
     if not speculative:
+        objects(llm)
         raises(
             VLLMValidationError,
             lambda: llm.generate(
@@ -507,5 +541,6 @@ if __name__ == "__main__":
         "the backend by its name and in place of XGrammar; the engine in process, with n-gram "
         "speculation, and in a process of its own; json, "
         "regex, choice, grammar; logits processor by entry point, texts that end in time; "
+        "objects of Python's types, shares of labels; "
         "the backend's contract step by step",
     )
