@@ -5,6 +5,7 @@ An engine has
 
     begin(schema)            a text begins: compile, and make what the text needs
     forced(tail)             tokens that follow without the model, accepted already
+    drafts(prompt, tokens)   tokens that may follow, and that the model is to check in one pass
     draw(row, left)          the next token; None: the text is over
     seconds                  spent in compiling and in the first mask, so far
 
@@ -25,6 +26,8 @@ from turnstile import _core
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CONVERTER = ROOT / "build" / "llama-cpp-python" / "llama_cpp" / "llama_grammar.py"
 TAIL = 16
+# White space as these models write it, and one spelling for each string.
+STYLE = {"whitespace": "pretty", "indent": 2, "spelling": "plain"}
 
 
 class Free:
@@ -39,6 +42,9 @@ class Free:
         self.mass = []
 
     def forced(self, tail):
+        return []
+
+    def drafts(self, prompt, tokens):
         return []
 
     def _sample(self, row, mask=None):
@@ -61,7 +67,7 @@ class Turnstile(Free):
         guard = {"loop_repeats": loops} if loops else {}
         super().__init__(vocab, host, {**sampling, **guard})
         self.force = force
-        self.style = {"whitespace": "pretty", "indent": 2, "spelling": "plain", **style}
+        self.style = {**STYLE, **style}
 
     def begin(self, schema):
         super().begin(schema)
@@ -91,6 +97,31 @@ class Turnstile(Free):
             return None
         self.matcher.accept(token)
         return token
+
+
+class Drafts(Turnstile):
+    """Turnstile with drafts that the model checks. A draft is what the grammar forces. If nothing
+    is forced, the last two tokens are looked up in the prompt and the text. The draft is what
+    followed them there, as far as the grammar allows.
+    """
+
+    MOST, SAME = 4, 2
+
+    def __init__(self, vocab, host, sampling):
+        super().__init__(vocab, host, sampling, force=False)
+
+    def drafts(self, prompt, tokens):
+        if self.matcher.is_terminated:
+            return []
+        forced, _ = _core.draft_forced(self.matcher, tokens[len(prompt) :][-TAIL:])
+        if forced:
+            return forced
+        last = tokens[-self.SAME :]
+        for begin in range(len(tokens) - self.SAME - 1, -1, -1):
+            if tokens[begin : begin + self.SAME] == last:
+                found = tokens[begin + self.SAME :][: self.MOST]
+                return found[: self.matcher.validate(found)]
+        return []
 
 
 class LlamaCpp(Free):

@@ -134,25 +134,44 @@ class Host:
 
     def logits(self, tokens):
         """The logits behind a text, as a ctypes array of `width` floats."""
+        return self.rows(tokens, 1)[0]
+
+    def rows(self, tokens, count):
+        """The logits behind the last `count` beginnings of a text, the text itself included."""
         start = time.thread_time()
         same, known = 0, self._known
-        while same < len(known) and same < len(tokens) - 1 and known[same] == tokens[same]:
+        while same < len(known) and same < len(tokens) - count and known[same] == tokens[same]:
             same += 1
         if same < len(known):
             self._call.llama_memory_seq_rm(self._memory, 0, same, -1)
-        for begin in range(same, len(tokens), BATCH):
-            part = tokens[begin : begin + BATCH]
-            ids = (ctypes.c_int32 * len(part))(*part)
-            if self._call.llama_decode(
-                self._context, self._call.llama_batch_get_one(ids, len(part))
-            ):
-                raise RuntimeError("llama_decode failed")
-            self.passes += 1
-            self.pass_tokens += len(part)
+        if count > BATCH:
+            raise ValueError(f"{count} rows of logits are wanted; {BATCH} fit into one pass")
+        begins = [*range(same, len(tokens), BATCH)]
+        begins[-1] = min(begins[-1], len(tokens) - count)  # the rows come from one pass
+        for begin, end in zip(begins, [*begins[1:], len(tokens)]):
+            self._pass(tokens[begin:end], count if end == len(tokens) else 1)
         self._known = list(tokens)
         self.seconds += time.thread_time() - start
-        row = self._call.llama_get_logits_ith(self._context, -1)
-        return ctypes.cast(row, ctypes.POINTER(ctypes.c_float * self.width)).contents
+        row = ctypes.POINTER(ctypes.c_float * self.width)
+        return [
+            ctypes.cast(self._call.llama_get_logits_ith(self._context, i), row).contents
+            for i in range(-count, 0)
+        ]
+
+    def _pass(self, part, count):
+        """One pass of the model over some tokens; `count` of them get logits."""
+        ids = (ctypes.c_int32 * len(part))(*part)
+        batch = self._call.llama_batch_get_one(ids, len(part))
+        if count > 1:
+            # llama_batch: a number and six pointers; the last one says which tokens get logits
+            wanted = (ctypes.c_int8 * len(part))(
+                *[i >= len(part) - count for i in range(len(part))]
+            )
+            ctypes.c_void_p.from_buffer(batch, 48).value = ctypes.addressof(wanted)
+        if self._call.llama_decode(self._context, batch):
+            raise RuntimeError("llama_decode failed")
+        self.passes += 1
+        self.pass_tokens += len(part)
 
     def grammar(self, gbnf):
         return LlamaGrammar(self, gbnf)

@@ -44,12 +44,25 @@ NAMES = {
     "xgrammar": "XGrammar",
     "llguidance": "llguidance",
 }
+SPEED = {
+    "free": "no grammar",
+    "schema": "Turnstile, schema order",
+    "schema-unforced": "the same, no forced tokens",
+    "drafts": "the same, drafts that the model checks",
+    "any-order": "Turnstile, any order",
+    "compact": "Turnstile, compact JSON",
+    "llama.cpp": "llama.cpp's grammar",
+    "xgrammar": "XGrammar",
+    "llguidance": "llguidance",
+}
 SAMPLED = {
     "free": "no grammar, `json.loads`",
     "lenient": "no grammar, lenient reader",
     "schema": "Turnstile, schema order",
     "aligned": "Turnstile, aligned samples",
+    "aligned-learned": "aligned, after 20 samples",
 }
+SHORT = ("classification", "arithmetic")  # kinds that all of SAMPLED is run on
 
 
 # ---- statistics ----------------------------------------------------------------------------------
@@ -168,16 +181,57 @@ def table(head, rows, left=1):
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
+CHANGES = ["change", "tasks", "valid, points", "exact, points", "members right, points"]
 HEAD = ["greedy", "answers", "valid", "exact", "members right"]
 
 
-def quality(found, model, names, sampled=False):
-    rows = [
-        quality_row(label, found[model, name, sampled])
-        for name, label in names.items()
-        if found.get((model, name, sampled))
-    ]
+def quality(found, model, names, sampled=False, kinds=tasks.KINDS):
+    rows = []
+    for name, label in names.items():
+        answers = [o for o in found.get((model, name, sampled), []) if o["kind"] in kinds]
+        if answers:
+            rows.append(quality_row(label, answers))
     return table(["sampled" if sampled else "greedy", *HEAD[1:]], rows)
+
+
+def means(answers, kinds):
+    """The means over the samples of each task."""
+    by_task = collections.defaultdict(list)
+    for one in answers:
+        if one["kind"] in kinds:
+            by_task[one["task"]].append(one)
+    members = ("valid", "exact", "share")
+    return {
+        task: {m: sum(float(o[m]) for o in of) / len(of) for m in members}
+        for task, of in by_task.items()
+    }
+
+
+def sampled_differences(found, model):
+    """What one change does to samples, on the tasks that both conditions have."""
+    rows = []
+    for what, one, other, sides, kinds in (
+        ("grammar instead of the lenient reader", "lenient", "schema", (True, True), tasks.KINDS),
+        ("samples instead of greedy", "schema", "schema", (False, True), tasks.KINDS),
+        ("aligned", "schema", "aligned", (True, True), tasks.KINDS),
+        ("aligned, short answers", "schema", "aligned", (True, True), SHORT),
+        (
+            "aligned after 20 samples, short answers",
+            "schema",
+            "aligned-learned",
+            (True,) * 2,
+            SHORT,
+        ),
+    ):
+        first, second = (
+            means(found.get((model, name, side), []), kinds)
+            for name, side in zip((one, other), sides)
+        )
+        both = [(first[task], second[task]) for task in first if task in second]
+        if both:
+            cells = [signed(difference(both, m)) for m in ("valid", "exact", "share")]
+            rows.append([what, str(len(both)), *cells])
+    return table(CHANGES, rows)
 
 
 def by_kind(found, model):
@@ -235,6 +289,8 @@ def differences(found, model):
         ),
         ("reasoning first, not last, arithmetic", "thinking-last", "thinking", ("arithmetic",)),
         ("guard against loops, reasoning first", "thinking", "guard", tasks.KINDS),
+        ("reasoning of any length, not 200", "thinking", "endless", tasks.KINDS),
+        ("guard against loops, any length", "endless", "endless-guard", tasks.KINDS),
         ("Turnstile instead of llama.cpp's grammar", "llama.cpp", "schema", tasks.KINDS),
         ("Turnstile instead of XGrammar", "xgrammar", "schema", tasks.KINDS),
         ("Turnstile instead of llguidance", "llguidance", "schema", tasks.KINDS),
@@ -248,15 +304,57 @@ def differences(found, model):
                     *(signed(difference(both, m)) for m in ("valid", "exact", "share")),
                 ]
             )
-    head = ["change", "tasks", "valid, points", "exact, points", "members right, points"]
-    return table(head, rows)
+    return table(CHANGES, rows)
+
+
+def rate(answers, member):
+    """Tokens or passes in a second."""
+    return sum(o[member] for o in answers) / max(1e-9, sum(o["seconds"] for o in answers))
+
+
+def native(found, model):
+    """`turnstile run`, on the tasks that were run in all manners."""
+    names = {
+        "run-free": "no grammar",
+        "run-unforced": "grammar, no forced tokens",
+        "run-schema": "grammar, forced tokens",
+    }
+    whole = set.intersection(
+        *({o["task"] for o in found.get((model, name, False), [])} for name in names)
+    )
+    rows, free = [], None
+    for kinds in (tasks.KINDS, ("tool",)):
+        for name, label in names.items():
+            of = [o for o in found.get((model, name, False), []) if o["task"] in whole]
+            of = [o for o in of if o["kind"] in kinds]
+            if not of:
+                continue
+            free = of if name == "run-free" else free
+            tokens, seconds = sum(o["tokens"] for o in of), sum(o["seconds"] for o in of)
+            outside = seconds - sum(o["model_seconds"] for o in of)
+            passes = sum(o["passes"] for o in of)
+            rows.append(
+                [
+                    label + (", tool calls" if kinds == ("tool",) else ""),
+                    str(len(of)),
+                    f"{tokens / len(of):.0f}",
+                    f"{passes / len(of):.0f}",
+                    f"{rate(of, 'tokens'):.1f}",
+                    f"{rate(of, 'tokens') / rate(free, 'tokens'):.2f}",
+                    f"{1000 * seconds / passes:.1f} ms",
+                    f"{1e6 * outside / tokens:.0f} µs",
+                    f"{100 * outside / seconds:.2f} %",
+                ]
+            )
+    head = ["`turnstile run`", "answers", "tokens", "passes", "tokens/s", "× free", "a pass"]
+    return table([*head, "masks and draws, a token", "of the time"], rows)
 
 
 def speed(found, model):
     rows = []
     base = found.get((model, "free", False), [])
-    free = sum(o["tokens"] for o in base) / max(1e-9, sum(o["seconds"] for o in base))
-    for name in (n for n in NAMES if n != "lenient"):
+    free = rate(base, "tokens")
+    for name, label in SPEED.items():
         answers = found.get((model, name, False), [])[1:]  # the first warms the engine
         if not answers:
             continue
@@ -265,13 +363,14 @@ def speed(found, model):
         passes, forced = sum(o["passes"] for o in answers), sum(o["forced"] for o in answers)
         rows.append(
             [
-                NAMES[name].replace(", `json.loads`", ""),
+                label,
                 str(len(answers)),
                 f"{tokens / len(answers):.0f}",
                 f"{100 * forced / tokens:.0f} %",
                 f"{passes / len(answers):.0f}",
                 f"{tokens / seconds:.0f}",
                 f"{tokens / seconds / free:.2f}",
+                f"{1000 * seconds / passes:.1f} ms",
                 f"{1000 * seconds / len(answers):.0f} ms",
                 f"{100 * (1 - inside / seconds):.1f} %",
                 f"{1000 * median([o['setup'] for o in answers]):.2f} ms",
@@ -285,6 +384,7 @@ def speed(found, model):
         "passes",
         "tokens/s",
         "× free",
+        "a pass",
         "an answer",
         "outside the model",
         "compile and first mask",
@@ -317,6 +417,8 @@ def reasoned(found, model):
         ("thinking-last", "reasoning last"),
         ("thinking", "reasoning first"),
         ("guard", "reasoning first, guard against loops"),
+        ("endless", "reasoning first, of any length"),
+        ("endless-guard", "the same, guard against loops"),
     ):
         for kind in ("classification", "arithmetic"):
             of = [o for o in found.get((model, name, False), []) if o["kind"] == kind]
@@ -334,11 +436,29 @@ def reasoned(found, model):
     return table(["written", "kind", "answers", "valid", "exact", "tokens"], rows, 2)
 
 
-def saved(found, model):
-    """What forced tokens save, on the tasks that have both, by kind of task."""
+def guarded(found, model):
+    """How many texts the guard against loops changed."""
+    parts = []
+    for one, other, what in (
+        ("thinking", "guard", "of at most 200 characters"),
+        ("endless", "endless-guard", "of any length"),
+    ):
+        both = pairs(found, model, one, other)
+        if both:
+            changed = sum(a["text"] != b["text"] for a, b in both)
+            cut = [sum(not one["over"] for one in side) for side in zip(*both)]
+            parts.append(
+                f"Reasoning {what}: the guard changed {changed} of {len(both)} answers; "
+                f"{cut[0]} answers without it, and {cut[1]} with it, were cut after 160 tokens."
+            )
+    return "\n".join(parts) or "No answers yet."
+
+
+def saved(found, model, name="schema"):
+    """What a condition saves, on the tasks that have both, by kind of task."""
     rows = []
     for what, kinds in (("all", tasks.KINDS), *((kind, (kind,)) for kind in tasks.KINDS)):
-        both = pairs(found, model, "schema-unforced", "schema", kinds)
+        both = pairs(found, model, "schema-unforced", name, kinds)
         if not both:
             continue
         without, forced = ([pair[i] for pair in both] for i in (0, 1))
@@ -444,11 +564,18 @@ def write(results):
             "quality": quality(found, model, NAMES),
             "kinds": by_kind(found, model),
             "changes": differences(found, model),
-            "sampled": quality(found, model, SAMPLED, True),
+            "sampled": quality(
+                found, model, {n: SAMPLED[n] for n in SAMPLED if n != "aligned-learned"}, True
+            ),
             "speed": speed(found, model),
             "first": first_token(found, model),
             "reasoned": reasoned(found, model),
+            "native": native(found, model),
             "saved": saved(found, model),
+            "drafts": saved(found, model, "drafts"),
+            "guarded": guarded(found, model),
+            "sampled-short": quality(found, model, SAMPLED, True, SHORT),
+            "sampled-changes": sampled_differences(found, model),
             "ends": ends(found, model),
         }
         for name, part in parts.items():

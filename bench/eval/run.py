@@ -2,13 +2,14 @@
 """What a grammar costs and gives a small model: `./dev eval`.
 
     bench/eval/run.py [--model NAME] [--results F] [--tasks N] [--seeds N] [--sampled N]
-                      [--conditions A,B,…] [--again] [--minutes M] [--report] [--keep]
+                      [--conditions A,B,…] [--native N] [--again] [--minutes M] [--report] [--keep]
 
 Runs every task (tasks.py) under every condition, and appends a line of JSON for each answer to the
 results file (build/eval.jsonl). What that file or the kept one (bench/eval/results.jsonl.xz) has
 already is not run again, so a run can be stopped and resumed. `--again` runs it again: the newest
 line of an answer counts. `--minutes` ends it in time; `--tasks N` takes the first N tasks, which
-are a fair sample of the kinds. At the end, or alone with --report, the table and the pictures of
+are a fair sample of the kinds. `--native N` asks `turnstile run` for the answers to N tasks, and
+does nothing else. At the end, or alone with --report, the table and the pictures of
 docs/quality.md are written (report.py). `--keep` also puts the new answers into the kept file.
 
 Times are of the processor, of the one thread that computes: they hold on a busy machine.
@@ -20,7 +21,9 @@ import argparse
 import json
 import pathlib
 import re
+import subprocess
 import sys
+import tempfile
 import time
 
 import jsonschema
@@ -44,7 +47,8 @@ LIBRARY = "build/llama-lib/libllama.so"
 RESULTS = ROOT / "build" / "eval.jsonl"
 FREE, CONSTRAINED = 96, 160  # tokens of an answer at most
 THINKING = 200  # characters
-ALIGNED = ("classification",)  # kinds that the aligned sampler is tried with
+LEARN = 20  # samples that the aligned sampler learns from before "aligned-learned"
+LEARNED = ("classification", "arithmetic")  # kinds that this is tried with: their texts are short
 # condition: (engine, options, where reasoning stands, every how many tasks it is run)
 CONDITIONS = {
     "free": (engines.Free, {}, "", 1),
@@ -55,24 +59,42 @@ CONDITIONS = {
     "thinking": (engines.Turnstile, {}, "first", 1),
     "thinking-last": (engines.Turnstile, {}, "last", 1),
     "guard": (engines.Turnstile, {"loops": 3}, "first", 1),
+    "endless": (engines.Turnstile, {}, "endless", 1),
+    "endless-guard": (engines.Turnstile, {"loops": 3}, "endless", 1),
+    "drafts": (engines.Drafts, {}, "", 1),
     "llama.cpp": (engines.LlamaCpp, {}, "", 2),
     "xgrammar": (engines.XGrammar, {}, "", 2),
     "llguidance": (engines.LLGuidance, {}, "", 2),
 }
-SAMPLED = ("free", "schema", "aligned")
+SAMPLED = ("free", "schema", "aligned", "aligned-learned")
 REASONED = ("arithmetic", "classification")  # kinds that "thinking" is run on
 
 
 def prompt_of(task, thinking):
-    """(prompt, schema) of a task, with a member for reasoning before or behind the answer."""
+    """(prompt, schema) of a task, with a member for reasoning before or behind the answer.
+    "endless": before it, and of any length.
+    """
     if not thinking:
         return task.prompt, task.schema
     members = task.schema["properties"]
-    reason = {"reasoning": {"type": "string", "minLength": 1, "maxLength": THINKING}}
-    both = {**reason, **members} if thinking == "first" else {**members, **reason}
-    where = "First" if thinking == "first" else "Last"
+    bound = {} if thinking == "endless" else {"maxLength": THINKING}
+    reason = {"reasoning": {"type": "string", "minLength": 1, **bound}}
+    both = {**members, **reason} if thinking == "last" else {**reason, **members}
+    where = "Last" if thinking == "last" else "First"
     prompt = f'{task.prompt}\n{where} comes a member "reasoning" (string): {task.steps}'
     return prompt, tasks.closed(both)
+
+
+# condition: options of `turnstile run`
+NATIVE = {
+    "run-free": ["--max-tokens", str(FREE)],
+    "run-unforced": ["--no-forced", "--max-tokens", str(CONSTRAINED)],
+    "run-schema": ["--max-tokens", str(CONSTRAINED)],
+}
+COST = re.compile(
+    r"(\d+) tokens in .*? tokens/s; (?:(\d+) forced; )?(\d+) passes.*"
+    r"masks and draws ([\d.]+) µs a token, .*? of the processor's ([\d.]+) s"
+)
 
 
 class Lenient:
@@ -135,7 +157,7 @@ def answer(model, vocab, engine, prompt, schema, limit):
     computed, prefill = model.pass_tokens - before, time.thread_time() - start
     passes, start, inside = model.passes, time.thread_time(), model.seconds
     engine.begin(schema)
-    tokens, forced, over = list(prompt), 0, False
+    tokens, forced, kept, over = list(prompt), 0, 0, False
     while len(tokens) - len(prompt) < limit:
         left = limit - (len(tokens) - len(prompt))
         more = engine.forced(tokens[len(prompt) :])
@@ -143,12 +165,18 @@ def answer(model, vocab, engine, prompt, schema, limit):
             forced += len(more)
             tokens += more
             continue
-        row = model.logits(tokens) if len(tokens) > len(prompt) else model.logits(prompt)
-        token = engine.draw(row, left)
-        if token is None:
-            over = True
+        drafts = engine.drafts(prompt, tokens)[:left]
+        for row, draft in zip(model.rows(tokens + drafts, len(drafts) + 1), [*drafts, None]):
+            token = engine.draw(row, left)
+            if token is None:
+                over = True
+                break
+            tokens.append(token)
+            kept += token == draft
+            if token != draft:
+                break
+        if over:
             break
-        tokens.append(token)
     written = tokens[len(prompt) :]
     text = b"".join(b"" if vocab.is_special(t) else vocab.token_bytes(t) for t in written)
     mass = sorted(engine.mass)
@@ -157,6 +185,7 @@ def answer(model, vocab, engine, prompt, schema, limit):
         "over": over,
         "tokens": len(written),
         "forced": forced,
+        "drafted": kept,
         "passes": model.passes - passes,
         "seconds": round(time.thread_time() - start - engine.setup, 4),
         "model_seconds": round(model.seconds - inside, 4),
@@ -208,6 +237,34 @@ class Eval:
         self.out.flush()
         self.done.add((self.name, task.name, condition, seed))
 
+    def native(self, task, condition):
+        """An answer of `turnstile run`, in a process of its own, and what it says of its cost."""
+        if self.skips(task, condition, None):
+            return
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump(task.schema, file)
+            file.flush()
+            schema = [] if condition == "run-free" else ["--schema", file.name]
+            call = [ROOT / "build" / "turnstile", "run", "--model", ROOT / MODELS[self.name]]
+            call += ["--prompt", task.prompt, *schema, *NATIVE[condition]]
+            done = subprocess.run(call, capture_output=True, encoding="utf-8")
+        cost = COST.search(done.stderr)
+        if not cost:
+            raise RuntimeError(f"{condition}, {task.name}: {done.stderr}")
+        tokens, forced, passes, rest, worked = (float(n or 0) for n in cost.groups())
+        text = done.stdout.removesuffix("\n")
+        found = {
+            "text": text,
+            "over": done.returncode == 0,
+            "tokens": int(tokens),
+            "forced": int(forced),
+            "passes": int(passes) - 1,  # the prompt's
+            "seconds": worked,
+            "model_seconds": round(worked - rest * tokens / 1e6, 5),
+        }
+        found.update(judged(strict(text), task.schema, task.truth))
+        self.write(task, condition, None, found)
+
     def late(self):
         return self.end is not None and time.time() > self.end
 
@@ -239,23 +296,29 @@ class Eval:
             found["lenient_value"] = value
         self.write(task, condition, seed, found)
 
-    def aligned(self, task, seeds):
-        """Samples of the model's own distribution, given the grammar (ASAp)."""
-        if self.skips(task, "aligned", seeds[-1]):
+    def aligned(self, task, condition, seeds):
+        """Samples of the model's own distribution, given the grammar (ASAp): the first ones, or
+        those after LEARN samples that only taught the sampler.
+        """
+        if self.skips(task, condition, seeds[-1]):
             return
         prompt = self.model.encode(self.model.template(task.prompt))
-        grammar = turnstile.Grammar.json_schema(
-            self.vocab, task.schema, whitespace="pretty", indent=2
-        )
-        width = self.vocab.logits_width
+        grammar = turnstile.Grammar.json_schema(self.vocab, task.schema, **engines.STYLE)
+        width, known = self.vocab.logits_width, {}
 
         def ask(prefixes):
             rows = bytearray()
             for prefix in prefixes:
-                rows += self.model.logits(prompt + list(prefix))
+                key = tuple(prefix)
+                if key not in known:
+                    known[key] = bytes(self.model.logits(prompt + list(prefix)))
+                rows += known[key]
             return memoryview(rows).cast("f", (len(prefixes), width))
 
         align = _core.Align(grammar, ask, CONSTRAINED, seeds[0])
+        if condition == "aligned-learned":
+            for _ in range(LEARN):
+                align.sample()
         for seed in seeds:
             passes, start = self.model.passes, time.thread_time()
             tokens, _ = align.sample()
@@ -267,9 +330,16 @@ class Eval:
                 "tokens": len(tokens),
                 "passes": self.model.passes - passes,
                 "seconds": round(time.thread_time() - start, 4),
+                "mass_bound": align.mass,
             }
             found.update(judged(strict(text), task.schema, task.truth))
-            self.write(task, "aligned", seed, found)
+            self.write(task, condition, seed, found)
+
+    def run_native(self, every):
+        for task in every:
+            for condition in NATIVE:
+                if not self.late():
+                    self.native(task, condition)
 
     def run(self, every, sampled, seeds):
         for number, task in enumerate(every):
@@ -285,11 +355,11 @@ class Eval:
             for condition in SAMPLED:
                 if self.late():
                     return
-                if condition != "aligned":
+                if not condition.startswith("aligned"):
                     for seed in range(1, seeds + 1):
                         self.one(task, condition, seed)
-                elif task.kind in ALIGNED:
-                    self.aligned(task, list(range(1, seeds + 1)))
+                elif condition == "aligned" or task.kind in LEARNED:
+                    self.aligned(task, condition, list(range(1, seeds + 1)))
 
 
 def main():
@@ -299,6 +369,7 @@ def main():
     parser.add_argument("--tasks", type=int, default=340)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--sampled", type=int, default=60, help="tasks that are also sampled")
+    parser.add_argument("--native", type=int, default=0, help="tasks for `turnstile run` alone")
     parser.add_argument("--conditions", default="", help="only these, separated by commas")
     parser.add_argument("--minutes", type=float, default=0)
     parser.add_argument("--again", action="store_true", help="also what was run before")
@@ -307,7 +378,10 @@ def main():
     options = parser.parse_args()
     if not (options.report or options.keep):
         run = Eval(options)
-        run.run(tasks.tasks()[: options.tasks], options.sampled, options.seeds)
+        if options.native:
+            run.run_native(tasks.tasks()[: options.native])
+        else:
+            run.run(tasks.tasks()[: options.tasks], options.sampled, options.seeds)
         for condition, why in run.missing.items():
             print(f"{condition} was not run: {why}", file=sys.stderr)
     if options.keep:
