@@ -61,6 +61,10 @@ static int by_head(const void *p, const void *q) {
                               : 0;
 }
 
+static branch as_branch(const tsl__node *n, tsl__expr e) {
+  return n->kind == TSL__K_SEQ ? (branch){n->a, n->b} : (branch){e, TSL__EPS};
+}
+
 /* Sort small arrays by insertion: the usual case is a handful of branches. */
 static void sort_branches(branch *at, size_t n, int (*order)(const void *, const void *)) {
   if (n > 16) {
@@ -126,7 +130,7 @@ static void factor_heads(tsl__exprs *x, branches *bs, unsigned depth) {
             continue;
           }
           tsl__node m = tsl__node_at(x, children[c]);
-          branch tb = m.kind == TSL__K_SEQ ? (branch){m.a, m.b} : (branch){children[c], TSL__EPS};
+          branch tb = as_branch(&m, children[c]);
           if (!tsl__vec_push(&x->alloc, &tails, tb)) tsl__expr_no_memory(x);
         }
       }
@@ -259,41 +263,54 @@ static void merge_loops(tsl__exprs *x, branches *bs) {
   tsl__vec_free(&x->alloc, &loops);
 }
 
-#define WITHIN_BRANCHES 8u /* of so many each is compared with each */
-#define WITHIN_PARTS 8u    /* that may be missing, of one of them */
+#define WITHIN_BRANCHES 12u /* of so many each is compared with each */
+#define WITHIN_PARTS 8u     /* that may be missing, before a loop that is sought */
+#define WITHIN_LOOKS 2048u  /* at parts, for one alternative */
+#define LOOKS_A_STEP 8u
 
-/* Is a loop with what follows it, `of`, part of p: of what p has where its first parts are missing?
- * x? b{0,9} has b{0,7}. */
-static bool is_within(const tsl__exprs *x, branch of, branch p) {
+/* May the first part of a branch be missing, so that the branch has what its tail has? */
+static bool may_skip(const tsl__exprs *x, branch b) {
+  return (tsl__node_at(x, b.head).flags & (TSL__NULLABLE_LOW | TSL__CALLS)) == TSL__NULLABLE_LOW;
+}
+
+/* Is a branch, `of`, part of p: of what p has where its first parts are missing? a? b? c has b? c.
+ * x? b{0,9} has b{0,7}. What follows has a smaller number, so few parts are looked at. False if
+ * *looks of them are not enough. */
+static bool is_within(const tsl__exprs *x, branch of, branch p, unsigned *looks) {
+  if (p.tail <= of.tail || !may_skip(x, p)) return false;
   tsl__node loop = tsl__node_at(x, of.head);
-  for (unsigned i = 0; i < WITHIN_PARTS && tsl__node_at(x, p.head).flags & TSL__NULLABLE_LOW; i++) {
+  bool counted = loop.kind == TSL__K_REPEAT && loop.c != TSL__INF;
+  if (loop.loop) return false;
+  for (unsigned i = 0; p.tail > of.tail && may_skip(x, p) && *looks; i++) {
     tsl__node rest = tsl__node_at(x, p.tail);
-    p = rest.kind == TSL__K_SEQ ? (branch){rest.a, rest.b} : (branch){p.tail, TSL__EPS};
+    p = as_branch(&rest, p.tail);
+    --*looks;
+    if (p.tail != of.tail) continue;
     tsl__node m = tsl__node_at(x, p.head);
-    if (p.tail == of.tail && m.kind == TSL__K_REPEAT && m.a == loop.a && m.b <= loop.b &&
-        m.c >= loop.c)
-      return true;
-    if (p.tail == TSL__EPS) return false;
+    return p.head == of.head || (counted && i < WITHIN_PARTS && m.kind == TSL__K_REPEAT &&
+                                 m.a == loop.a && m.b <= loop.b && m.c >= loop.c);
   }
   return false;
 }
 
-/* Does it begin with a loop that may be missing, which another branch may come to? */
-static bool may_be_within(const tsl__exprs *x, branch b) {
-  tsl__node n = tsl__node_at(x, b.head);
-  return n.kind == TSL__K_REPEAT && !n.loop && n.c != TSL__INF;
-}
-
-/* x? b{0,9} | b{0,7} = x? b{0,9}. Else counts beside one another would be one alternative more with
- * each character. */
-static void drop_within(const tsl__exprs *x, branches *bs) {
-  for (size_t i = 0; i < bs->n && bs->n <= WITHIN_BRANCHES; i++) {
-    bool within = false;
-    if (!may_be_within(x, bs->at[i])) continue;
-    for (size_t k = 0; k < bs->n && !within; k++)
-      within = k != i && is_within(x, bs->at[i], bs->at[k]);
-    if (within) bs->at[i--] = bs->at[--bs->n];
+/* a? b | b = a? b. Else parts that may be missing would be alternatives one of another, and counts
+ * beside one another would be one alternative more with each character. */
+static void drop_within(tsl__exprs *x, branches *bs) {
+  unsigned looks = WITHIN_LOOKS;
+  for (size_t k = 0; k < bs->n && bs->n <= WITHIN_BRANCHES && looks; k++) {
+    if (!may_skip(x, bs->at[k])) continue;
+    branch p = bs->at[k];
+    size_t out = 0;
+    for (size_t i = 0; i < bs->n; i++) {
+      if (i == k)
+        k = out;
+      else if (is_within(x, bs->at[i], p, &looks))
+        continue;
+      bs->at[out++] = bs->at[i];
+    }
+    bs->n = out;
   }
+  tsl__worked(x, (WITHIN_LOOKS - looks) / LOOKS_A_STEP);
 }
 
 static tsl__expr alt_of_branches(tsl__exprs *x, branches *bs, unsigned depth) {
@@ -332,7 +349,7 @@ static tsl__expr alt_of_branches(tsl__exprs *x, branches *bs, unsigned depth) {
 static bool add_branch(tsl__exprs *x, branches *bs, tsl__expr e) {
   if (e == TSL__NONE) return true;
   tsl__node n = tsl__node_at(x, e);
-  branch b = n.kind == TSL__K_SEQ ? (branch){n.a, n.b} : (branch){e, TSL__EPS};
+  branch b = as_branch(&n, e);
   if (e == TSL__EPS) b.head = TSL__EPS;
   return tsl__vec_push(&x->alloc, bs, b) ? true : (tsl__expr_no_memory(x), false);
 }
@@ -343,10 +360,10 @@ static bool stand_apart(const tsl__exprs *x, tsl__expr a, tsl__expr b) {
   if (m.kind == TSL__K_ALT || n.kind == TSL__K_ALT || a <= TSL__EPS || b <= TSL__EPS ||
       a == x->text || b == x->text)
     return false;
-  branch p = m.kind == TSL__K_SEQ ? (branch){m.a, m.b} : (branch){a, TSL__EPS},
-         q = n.kind == TSL__K_SEQ ? (branch){n.a, n.b} : (branch){b, TSL__EPS};
-  return p.head != q.head && p.tail != q.tail && !(may_be_within(x, p) && is_within(x, p, q)) &&
-         !(may_be_within(x, q) && is_within(x, q, p));
+  branch p = as_branch(&m, a), q = as_branch(&n, b);
+  unsigned looks = WITHIN_PARTS; /* more are looked at where it is put together */
+  return p.head != q.head && p.tail != q.tail && !is_within(x, p, q, &looks) &&
+         !is_within(x, q, p, &looks) && looks;
 }
 
 tsl__expr tsl__expr_alt_n(tsl__exprs *x, const tsl__expr *e, size_t n) {

@@ -130,6 +130,7 @@ void tsl__exprs_free(tsl__exprs *x) {
   tsl__free(&a, x->search_steps, TSL__SEARCH_STEPS * sizeof *x->search_steps);
   tsl__free(&a, x->explored, TSL__EXPLORED * sizeof *x->explored);
   tsl__free(&a, x->frames_read, TSL__FRAMES_READ * sizeof *x->frames_read);
+  tsl__free(&a, x->chain_reads, TSL__CHAIN_READS * sizeof *x->chain_reads);
   tsl__free(&a, x->known_reads, TSL__KNOWN_READS * sizeof *x->known_reads);
   tsl__free(&a, x->known_bounds, TSL__KNOWN_BOUNDS * sizeof *x->known_bounds);
   tsl__free(&a, x->known_steps, TSL__KNOWN_STEPS * sizeof *x->known_steps);
@@ -144,6 +145,7 @@ size_t tsl__exprs_memory(const tsl__exprs *x) {
          x->need_slots * sizeof *x->needs +
          (x->meanings ? TSL__KNOWN_MEANINGS * sizeof *x->meanings : 0) +
          (x->search_steps ? TSL__SEARCH_STEPS * sizeof *x->search_steps : 0) +
+         (x->chain_reads ? TSL__CHAIN_READS * sizeof *x->chain_reads : 0) +
          (x->known_reads ? TSL__KNOWN_READS * sizeof *x->known_reads : 0) +
          (x->known_bounds ? TSL__KNOWN_BOUNDS * sizeof *x->known_bounds : 0) +
          (x->way_shortest ? TSL__WAY_SHORTEST * sizeof *x->way_shortest : 0) +

@@ -223,6 +223,7 @@ tsl__expr tsl__expr_resume_calls(tsl__exprs *x, tsl__expr resume, uint32_t index
 tsl__expr tsl__expr_resume_begins(tsl__exprs *x, tsl__expr resume, uint32_t index);
 /* Is e a RESUME, or several? *names: strings in the set. */
 bool tsl__expr_is_resume(const tsl__exprs *x, tsl__expr e, uint32_t *names);
+bool tsl__expr_has_names(const tsl__exprs *x); /* was a frame of names made, in any layer? */
 
 /* ---- cases ----------------------------------------------------------------------------------- */
 

@@ -92,6 +92,9 @@ bool tsl__unfold(tsl__exprs *x);
 void tsl__reads_add(tsl__exprs *x, tsl__expr e, bool last, tsl__reads *out);
 /* What a class of characters reads; NULL when out of memory. */
 const tsl__known_reads *tsl__class_reads(tsl__exprs *x, tsl__expr e, const tsl__node *n);
+/* What is noted of a tail of a long chain; NULL: nothing, or out of memory. */
+const tsl__known_reads *tsl__chain_reads(const tsl__exprs *x, tsl__expr e, bool last);
+const tsl__known_reads *tsl__chain_reads_note(tsl__exprs *x, const tsl__known_reads *own);
 /* alike.c */
 bool tsl__alike_in(tsl__exprs *x, tsl__expr e, bool last, tsl__alike *out);
 void tsl__alike_split(tsl__alike *a, const tsl__bytes *set);

@@ -161,9 +161,11 @@ typedef struct tsl__known_length {
 
 /* The last classes of non-ASCII characters that were looked at, and what they read (deriv.c). */
 #define TSL__KNOWN_READS 32u
+#define TSL__CHAIN_READS 1024u /* of tails of long sequences whose parts may be missing */
 typedef struct tsl__known_reads {
   tsl__expr e; /* NONE: free */
   bool guessed;
+  bool last, fixed; /* of such a tail: ends it the frame? begin all parts with fixed bytes? */
   tsl__bytes edges, live;
 } tsl__known_reads;
 
@@ -262,6 +264,7 @@ struct tsl__exprs {
   tsl__known_shortest *way_shortest;
   tsl__known_length known_lengths[TSL__KNOWN_LENGTHS];
   tsl__known_overlap known_overlaps[TSL__KNOWN_OVERLAPS];
+  tsl__known_reads *chain_reads; /* TSL__CHAIN_READS of them, made with the first, or NULL */
   tsl__known_reads *known_reads; /* TSL__KNOWN_READS of them, made with the first, or NULL */
   tsl__known_need *needs;        /* open addressing, see compiler/states/hints_like.c */
   uint32_t need_slots, need_count;

@@ -45,9 +45,31 @@ const tsl__known_reads *tsl__class_reads(tsl__exprs *x, tsl__expr e, const tsl__
   if (known->e != e) {
     tsl__reads own = {.guessed = false};
     for (uint32_t i = 0; i < n->b; i++) tsl__reads_add(x, tsl__list_at(x, n->a)[i], false, &own);
-    *known = (tsl__known_reads){e, own.guessed, own.edges, own.live};
+    *known =
+        (tsl__known_reads){.e = e, .guessed = own.guessed, .edges = own.edges, .live = own.live};
   }
   return known;
+}
+
+static size_t chain_place(tsl__expr e, bool last) {
+  return tsl__mix((uint64_t)e << 1 | last) % TSL__CHAIN_READS;
+}
+
+const tsl__known_reads *tsl__chain_reads(const tsl__exprs *x, tsl__expr e, bool last) {
+  const tsl__known_reads *known = x->chain_reads ? &x->chain_reads[chain_place(e, last)] : NULL;
+  return known && known->e == e && known->last == last ? known : NULL;
+}
+
+const tsl__known_reads *tsl__chain_reads_note(tsl__exprs *x, const tsl__known_reads *own) {
+  if (!x->chain_reads)
+    x->chain_reads = tsl__alloc_zero(&x->alloc, TSL__CHAIN_READS * sizeof *x->chain_reads);
+  if (!x->chain_reads) {
+    tsl__expr_no_memory(x);
+    return NULL;
+  }
+  tsl__known_reads *slot = &x->chain_reads[chain_place(own->e, own->last)];
+  *slot = *own;
+  return slot;
 }
 
 void tsl__reads_add(tsl__exprs *x, tsl__expr e, bool last, tsl__reads *out) {

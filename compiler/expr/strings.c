@@ -350,6 +350,11 @@ static tsl__expr names_frame(tsl__exprs *x, tsl__stringset set) {
   return frame;
 }
 
+bool tsl__expr_has_names(const tsl__exprs *x) {
+  while (x && !x->names.n) x = x->parent;
+  return x;
+}
+
 tsl__expr tsl__expr_names(tsl__exprs *x, tsl__stringset set, const tsl__keys_ops *ops, void *ctx,
                           uint32_t param, tsl__expr *resume) {
   tsl__expr frame = names_frame(x, set);

@@ -393,6 +393,7 @@ void tsl__form_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters *ou
   /* in a string the minimum is gone with the maximum */
   if (!(f.n.flags & TSL__CALLS) && (f.min == 0 || !f.json))
     tsl__far_from_limit(x, f.inner, begun, f.limit, f.json, out);
+  if (!f.json && !out->like && !out->alone) tsl__far_from_counts(x, f.e, begun, out);
   if (f.json && !out->like && !f.n.loop && (f.min || f.limit == TSL__INF))
     tsl__far_from_bounds(x, f.n.a, out);
   if (f.json && !out->like && !out->open && f.limit == TSL__INF && !(f.n.flags & TSL__CALLS)) {

@@ -92,5 +92,7 @@ struct tsl__letter_set;
 bool tsl__letters_by_room(tsl__exprs *x, tsl__expr e, struct tsl__letter_set *letters,
                           uint32_t *most, bool *ends);
 void tsl__far_from_forbidden(tsl__exprs *x, tsl__expr e, tsl__letters *out);
+/* A sequence or alternatives, far from the bounds of their parts. */
+void tsl__far_from_counts(tsl__exprs *x, tsl__expr e, bool begun, tsl__letters *out);
 
 #endif

@@ -6,10 +6,11 @@
  *           before it is reached, neither on what may come next nor on the shortest completion. The
  *           length is dropped first: without it the state does not depend on the position any more.
  *           Then groups, then automata that know their own limits. An intersection that is no JSON
- *           string loses the maximum of the part that counts characters of a class. Forbidden texts
- *           are a limit too: as long as none of them can be spelled, all texts go. Near a group's
- *           limit, a state whose groups may be repeated only a few times helps. A token that it
- *           allows is allowed: what few repetitions take, more of them take as well.
+ *           string loses the maximum of the part that counts characters of a class. So do the parts
+ *           of a sequence, and alternatives (unbounded). Forbidden texts are a limit too: as long
+ *           as none of them can be spelled, all texts go. Near a group's limit, a state whose
+ *           groups may be repeated only a few times helps. A token that it allows is allowed: what
+ *           few repetitions take, more of them take as well.
  * Example   (\S+\s+){0,49}\S+ of at most 500 characters is walked as (\S+\s+){0,49}\S+, and that as
  *           (\S+\s+)*\S+, one walk for all words.
  * Tested by tests/engine/test_oracle.c
@@ -490,6 +491,76 @@ void tsl__far_from_limit(tsl__exprs *x, tsl__expr rest, bool begun, uint32_t len
     out->like_unit = r.unit;
     if (json) find_low(x, rest, begun, out);
   }
+}
+
+/* A sequence or alternatives whose parts have bounds of their characters, as `.{0,3000} "end"` has.
+ * Without the upper bounds all counts are one. A part may also be a meet with such a bound: what it
+ * still needs must fit. */
+typedef struct unbounding {
+  tsl__exprs *x;
+  bool begun;     /* the active loop has its minimum */
+  bool counted;   /* it was left out */
+  uint32_t limit; /* characters that are read before an upper bound is met, at least */
+} unbounding;
+
+static tsl__expr unbounded(unbounding *u, tsl__expr e, unsigned depth);
+
+static tsl__expr unbounded_meet(unbounding *u, tsl__expr e) {
+  uint32_t min, limit, need;
+  tsl__expr rest = tsl__without_length(u->x, e, false, &min, &limit);
+  if (limit == TSL__INF || (need = need_of(u->x, rest, limit)) == NEED_UNKNOWN || need >= limit ||
+      limit - need < TSL__LIKE_ENOUGH)
+    return e;
+  if (limit - need < u->limit) u->limit = limit - need;
+  return rest;
+}
+
+static tsl__expr unbounded_alt(unbounding *u, tsl__expr e, const tsl__node *n, unsigned depth) {
+  tsl__expr all[ALTERNATIVES_MAX];
+  bool changed = false;
+  if (n->b > ALTERNATIVES_MAX) return e;
+  for (uint32_t i = 0; i < n->b; i++) {
+    tsl__expr one = tsl__list_at(u->x, n->a)[i];
+    all[i] = unbounded(u, one, depth + 1);
+    changed |= all[i] != one;
+  }
+  return changed ? tsl__expr_alt_n(u->x, all, n->b) : e;
+}
+
+static tsl__expr unbounded(unbounding *u, tsl__expr e, unsigned depth) {
+  tsl__exprs *x = u->x;
+  tsl__node n = tsl__node_at(x, e);
+  if (n.flags & TSL__CHAR || depth > DEPTH_MAX) return e;
+  switch ((tsl__kind)n.kind) {
+  case TSL__K_COUNTED:
+    if (!u->begun || !(tsl__node_at(x, n.a).flags & TSL__CHAR)) return e;
+    u->counted = true;
+    return tsl__expr_star(x, n.a);
+  case TSL__K_REPEAT:
+    if (n.c == TSL__INF || n.c < TSL__LIKE_ENOUGH || !(tsl__node_at(x, n.a).flags & TSL__CHAR))
+      return e;
+    if (n.c < u->limit) u->limit = n.c;
+    return tsl__expr_repeat(x, n.a, n.b, TSL__INF);
+  case TSL__K_AND: return n.flags & TSL__CALLS ? e : unbounded_meet(u, e);
+  case TSL__K_SEQ: {
+    tsl__expr head = unbounded(u, n.a, depth + 1), tail = unbounded(u, n.b, depth + 1);
+    return head == n.a && tail == n.b ? e : tsl__expr_seq(x, head, tail);
+  }
+  case TSL__K_ALT: return unbounded_alt(u, e, &n, depth);
+  default: return e;
+  }
+}
+
+void tsl__far_from_counts(tsl__exprs *x, tsl__expr e, bool begun, tsl__letters *out) {
+  tsl__node n = tsl__node_at(x, e);
+  unbounding u = {x, begun, false, TSL__INF};
+  if (n.loop && !(n.traits & TSL__EXITS)) return; /* its letters say the same, and faster */
+  tsl__expr rest = unbounded(&u, e, 0);
+  if (rest == e || tsl__node_at(x, rest).loop || x->status != TSL_OK) return;
+  out->like = rest;
+  out->like_unit = u.counted;
+  out->like_limit = u.limit;
+  out->like_dead = TSL__INF;
 }
 
 /* Texts that look for something among any characters of a class: whatever was read, what they look

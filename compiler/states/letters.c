@@ -112,7 +112,7 @@ void tsl__live_bytes(tsl__exprs *x, tsl__expr e, tsl__bytes *out) {
 static bool may_come_back(const tsl__exprs *x, tsl__expr e, unsigned depth) {
   for (;;) {
     tsl__node n = tsl__node_at(x, e);
-    if (n.flags & TSL__CHAR) return false;
+    if (n.flags & (TSL__CHAR | TSL__FINITE)) return false;
     switch ((tsl__kind)n.kind) {
     case TSL__K_EPS:
     case TSL__K_BYTES:

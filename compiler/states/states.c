@@ -115,7 +115,7 @@ static bool note_names(tsl__states *c, tsl__expr e, const tsl__node *n, tsl__sta
     return tsl__resume_make(c->space, r, names);
   bool spells = n->kind == TSL__K_RULE ? tsl__rule_at(c->x, n->a)->flags & TSL__RULE_NAMES
                                        : !(n->flags & TSL__CALLS);
-  if (!spells || !names_of(c->x, e, &keyed)) return true;
+  if (!spells || !tsl__expr_has_names(c->x) || !names_of(c->x, e, &keyed)) return true;
   r->flags |= TSL__STATE_KEYED;
   r->keyed = tsl__arena_copy(&c->space->arena, &keyed, sizeof keyed);
   if (!r->keyed) tsl__space_no_memory(c->space);

@@ -18,13 +18,16 @@ static inline tsl_token draw(const uint32_t *mask, size_t width, uint64_t *seed)
   return t;
 }
 
-/* The grammar of a schema, or of a regular expression, which begins with ^. */
+/* The grammar of a schema; of a regular expression, which begins with ^; or of a structural tag,
+ * which begins with its type. */
 static inline tsl_grammar *grammar_of(tsl_vocab *vocab, const char *text) {
   tsl_grammar *g = NULL;
   tsl_error error = {0};
-  tsl_status status =
-      *text == '^' ? tsl_grammar_regex(vocab, text, strlen(text), NULL, NULL, &g, &error)
-                   : tsl_grammar_json_schema(vocab, text, strlen(text), NULL, NULL, &g, &error);
+  size_t n = strlen(text);
+  bool tags = !strncmp(text, "{\"type\":\"structural_tag\"", 24);
+  tsl_status status = *text == '^' ? tsl_grammar_regex(vocab, text, n, NULL, NULL, &g, &error)
+                      : tags       ? tsl_grammar_tags(vocab, text, n, NULL, NULL, &g, &error)
+                             : tsl_grammar_json_schema(vocab, text, n, NULL, NULL, &g, &error);
   CHECKF(status == TSL_OK, "%s: %s", text, error.message);
   return g;
 }

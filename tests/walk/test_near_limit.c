@@ -166,12 +166,34 @@ static void near_the_length_of_a_text(void) {
                                          "^(?:[a-z ]{1,20}-?){1,%u}$",
                                          "^(?:[a-z ]{2,12}[-1]){1,%u}$",
                                          "^(?:(?:[a-z]{1,%u}| 1)[ -]?){3,9}1$",
-                                         "^(?:[^1]{1,9}(?:1|-1)?){2,%u}$"};
+                                         "^(?:[^1]{1,9}(?:1|-1)?){2,%u}$",
+                                         "^(?:.{0,%u}1|[ab]{0,20}-.{0,90}b)$",
+                                         "^(?:[ab]{0,%u}b|-[ab]{0,45}b)$",
+                                         "^[a-z]{3,%u}b1?$",
+                                         "^(?:.{0,20}-){2}.{0,%u}ab$"};
   char pattern[200];
   for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
     for (unsigned most = 17; most <= 130; most += 28) {
       snprintf(pattern, sizeof pattern, patterns[i], most);
       for (uint64_t seed = 0; seed < ROUNDS_OF(2u); seed++) follow(pattern, seed * 13 + most);
+    }
+}
+
+/* Text within a tag, which a length, texts that it must not have and the tag's end bound. */
+static void near_the_length_of_a_tag(void) {
+  static const char *const ends[] = {"\"end\":\"1\"}", "\"end\":\"b-\"}",
+                                     "\"end\":\"\\n\"},{\"type\":\"any_text\"}"};
+  static const char *const excludes[] = {"", ",\"excludes\":[\"ab\"]",
+                                         ",\"excludes\":[\"1-\",\"aab\",\"--\"]"};
+  char tag[400];
+  for (size_t i = 0; i < 9; i++)
+    for (unsigned most = 18; most <= 130; most += 28) {
+      snprintf(tag, sizeof tag,
+               "{\"type\":\"structural_tag\",\"format\":{\"type\":\"sequence\",\"elements\":["
+               "{\"type\":\"tag\",\"begin\":\"a\",\"content\":{\"type\":\"any_text\","
+               "\"max_chars\":%u%s},%s]}}",
+               most, excludes[i / 3], ends[i % 3]);
+      for (uint64_t seed = 0; seed < ROUNDS_OF(2u); seed++) follow(tag, seed * 17 + most);
     }
 }
 
@@ -255,6 +277,7 @@ int main(void) {
   RUN(near_the_length, "a pattern and a length");
   RUN(all_that_is_left, "each length that may be left");
   RUN(near_the_length_of_a_text, "the same in any text");
+  RUN(near_the_length_of_a_tag, "the same within a tag");
   RUN(near_the_length_of_an_item, "the same in an array");
   RUN(length_alone, "lengths without a pattern");
   RUN(near_the_least, "the least number of iterations");

@@ -15,7 +15,10 @@
 #include "compiler/expr/meaning.h"
 
 #define MILESTONE 8u /* one of so many tails of a chain is a milestone */
-#define LONG 24u     /* parts that may be missing, after which a sequence is such a chain */
+#define WAYS 8u
+#define LONG 8u /* parts that may be missing, after which a sequence is such a chain */
+
+static bool is_milestone(tsl__expr e) { return tsl__mix(e) % MILESTONE == 0; }
 
 /* Of a head that may be missing, which most bytes do not begin: ε | "word". */
 static bool skips(const tsl__exprs *x, const tsl__node *head, uint8_t byte) {
@@ -25,21 +28,37 @@ static bool skips(const tsl__exprs *x, const tsl__node *head, uint8_t byte) {
   return either[0] == TSL__EPS && tsl__begins_otherwise(x, other, byte);
 }
 
+/* Ways that are not in one alternative yet: the more at once, the less is merged again. */
+typedef struct ways {
+  unsigned n;
+  tsl__expr at[WAYS];
+} ways;
+
+static void add_way(tsl__exprs *x, ways *w, tsl__expr e) {
+  if (w->n == WAYS) w->at[0] = tsl__expr_alt_n(x, w->at, WAYS), w->n = 1;
+  if (e) w->at[w->n++] = e;
+}
+
 /* What the parts from *node on lead to, after `missing` parts were left out. It ends at a part
  * that must not be missing, or at the end of the sequence. With `next` it also ends at a
  * milestone, which is then *next. That is so once LONG parts were left out. */
-static tsl__expr ways_from(tsl__exprs *x, const tsl__node *node, uint8_t byte, bool last,
-                           unsigned missing, tsl__expr *next) {
+static void ways_from(tsl__exprs *x, const tsl__node *node, uint8_t byte, bool last,
+                      unsigned missing, tsl__expr *next, ways *out) {
   tsl__node n = *node;
-  tsl__expr result = TSL__NONE;
   for (;; missing++) {
     tsl__node h = tsl__node_at(x, n.a);
     tsl__expr d = skips(x, &h, byte) ? TSL__NONE : tsl__derive_in(x, n.a, byte, false);
-    if (d) result = tsl__expr_alt(x, result, tsl__expr_seq(x, d, n.b));
-    if (!(h.flags & TSL__NULLABLE_LOW) || tsl__node_is_call(x, &h)) return result;
+    if (d) add_way(x, out, tsl__expr_seq(x, d, n.b));
+    if (!(h.flags & TSL__NULLABLE_LOW) || tsl__node_is_call(x, &h)) return;
     tsl__node t = tsl__node_at(x, n.b);
-    if (t.kind != TSL__K_SEQ) return tsl__expr_alt(x, result, tsl__derive_in(x, n.b, byte, last));
-    if (next && missing >= LONG && n.b % MILESTONE == 0) return *next = n.b, result;
+    if (t.kind != TSL__K_SEQ) {
+      add_way(x, out, tsl__derive_in(x, n.b, byte, last));
+      return;
+    }
+    if (next && missing >= LONG && is_milestone(n.b)) {
+      *next = n.b;
+      return;
+    }
     n = t;
   }
 }
@@ -51,7 +70,7 @@ static tsl__expr milestone_after(const tsl__exprs *x, tsl__expr e) {
     e = n.b;
     n = tsl__node_at(x, e);
     if (!(h.flags & TSL__NULLABLE_LOW) || n.kind != TSL__K_SEQ) return TSL__NONE;
-    if (e % MILESTONE == 0) return e;
+    if (is_milestone(e)) return e;
   }
 }
 
@@ -66,8 +85,10 @@ static tsl__expr from_milestone(tsl__exprs *x, tsl__expr e, uint8_t byte) {
     if (tsl__exprs_work(x, MILESTONE) && !tsl__vec_push(&x->alloc, &way, e)) tsl__expr_no_memory(x);
   for (size_t i = way.n; i-- > 0 && x->status == TSL_OK;) {
     tsl__node n = tsl__node_at(x, way.at[i]);
-    tsl__expr own = ways_from(x, &n, byte, false, LONG, &next);
-    rest = tsl__expr_alt(x, own, rest);
+    ways all = {.n = 0};
+    ways_from(x, &n, byte, false, LONG, &next, &all);
+    add_way(x, &all, rest);
+    rest = all.n ? tsl__expr_alt_n(x, all.at, all.n) : TSL__NONE;
     tsl__chain_remember(x, way.at[i], byte, rest);
   }
   tsl__vec_free(&x->alloc, &way);
@@ -76,8 +97,11 @@ static tsl__expr from_milestone(tsl__exprs *x, tsl__expr e, uint8_t byte) {
 
 static tsl__expr compute(tsl__exprs *x, const tsl__node *n, uint8_t byte, bool last) {
   bool plain = !(n->flags & TSL__CALLS) && !n->loop && !x->searching;
-  tsl__expr next = TSL__NONE, result = ways_from(x, n, byte, last, 0, plain ? &next : NULL);
-  return next ? tsl__expr_alt(x, result, from_milestone(x, next, byte)) : result;
+  tsl__expr next = TSL__NONE;
+  ways all = {.n = 0};
+  ways_from(x, n, byte, last, 0, plain ? &next : NULL, &all);
+  if (next) add_way(x, &all, from_milestone(x, next, byte));
+  return all.n ? tsl__expr_alt_n(x, all.at, all.n) : TSL__NONE;
 }
 
 static tsl__expr derive(tsl__exprs *x, tsl__expr e, const tsl__node *n, uint8_t byte, bool last) {
@@ -92,20 +116,86 @@ static bool reads_second(const tsl__exprs *x, const tsl__node *n) {
   return h.flags & (TSL__NULLABLE_LOW | TSL__NULLABLE_HIGH) && !tsl__node_is_call(x, &h);
 }
 
+/* Does e begin with fixed bytes in each alternative? */
+static bool begins_fixed(const tsl__exprs *x, tsl__expr e) {
+  tsl__node n = tsl__node_at(x, e);
+  for (uint32_t i = 0; n.kind == TSL__K_ALT && i < n.b; i++) {
+    tsl__node m = tsl__node_at(x, tsl__list_at(x, n.a)[i]);
+    if (m.kind == TSL__K_SEQ) m = tsl__node_at(x, m.a);
+    if (m.kind != TSL__K_LIT && m.kind != TSL__K_EPS) return false;
+  }
+  return n.kind == TSL__K_ALT || n.kind == TSL__K_LIT;
+}
+
+/* May LONG parts from here on be missing? */
+static bool is_long(const tsl__exprs *x, tsl__expr e) {
+  tsl__node n = tsl__node_at(x, e);
+  for (unsigned i = 0; i < LONG && n.kind == TSL__K_SEQ && reads_second(x, &n); i++)
+    n = tsl__node_at(x, n.b);
+  return n.kind == TSL__K_SEQ && reads_second(x, &n);
+}
+
+/* What the parts from a milestone to the next one read, and then what `next` says. */
+static void read_parts(tsl__exprs *x, tsl__known_reads *own, const tsl__known_reads *next) {
+  tsl__reads r = {.guessed = next && next->guessed};
+  if (next) r.edges = next->edges, r.live = next->live;
+  own->fixed = !next || next->fixed;
+  for (tsl__expr e = own->e; !next || e != next->e;) {
+    tsl__node n = tsl__node_at(x, e);
+    bool second = n.kind == TSL__K_SEQ && reads_second(x, &n);
+    tsl__expr part = n.kind == TSL__K_SEQ ? n.a : e;
+    tsl__reads_add(x, part, n.kind != TSL__K_SEQ && own->last, &r);
+    own->fixed &= begins_fixed(x, part);
+    if (!second) break;
+    e = n.b;
+  }
+  own->guessed = r.guessed, own->edges = r.edges, own->live = r.live;
+}
+
+/* What a long chain reads from a milestone on; NULL: e is no such place. Filled in as by
+ * from_milestone. */
+static const tsl__known_reads *chain_reads(tsl__exprs *x, tsl__expr e, bool last) {
+  if (!is_milestone(e)) return NULL;
+  const tsl__known_reads *known = tsl__chain_reads(x, e, last);
+  if (known || !is_long(x, e)) return known;
+  TSL__VEC(tsl__expr) way = {0};
+  for (; e && x->status == TSL_OK && !(known = tsl__chain_reads(x, e, last));
+       e = milestone_after(x, e))
+    if (tsl__exprs_work(x, MILESTONE) && !tsl__vec_push(&x->alloc, &way, e)) tsl__expr_no_memory(x);
+  tsl__known_reads next = known ? *known : (tsl__known_reads){.e = TSL__NONE};
+  for (size_t i = way.n; i-- > 0 && x->status == TSL_OK;) {
+    tsl__known_reads own = {.e = way.at[i], .last = last};
+    read_parts(x, &own, next.e ? &next : NULL);
+    known = tsl__chain_reads_note(x, &own);
+    next = own;
+  }
+  tsl__vec_free(&x->alloc, &way);
+  return x->status == TSL_OK ? known : NULL;
+}
+
 static tsl__expr reads(tsl__exprs *x, tsl__expr e, const tsl__node *n, bool *last,
                        tsl__reads *out) {
   bool both = reads_second(x, n);
-  (void)e, (void)last;
+  (void)e;
   tsl__reads_add(x, n->a, false, out);
-  return both ? n->b : TSL__NONE;
+  const tsl__known_reads *chain = both ? chain_reads(x, n->b, *last) : NULL;
+  if (!chain) return both ? n->b : TSL__NONE;
+  tsl__bytes_or(&out->edges, &chain->edges);
+  tsl__bytes_or(&out->live, &chain->live);
+  out->guessed |= chain->guessed;
+  return TSL__NONE;
 }
 
 static bool alike(tsl__exprs *x, tsl__expr e, const tsl__node *n, bool *last, tsl__alike *out,
                   tsl__expr *next) {
-  (void)e, (void)last;
+  (void)e;
   bool both = reads_second(x, n);
   if (!tsl__alike_in(x, n->a, false, out)) return false;
-  *next = both ? n->b : TSL__NONE;
+  const tsl__known_reads *chain = both ? chain_reads(x, n->b, *last) : NULL;
+  *next = both && !(chain && chain->fixed) ? n->b : TSL__NONE;
+  for (unsigned w = 0; both && !*next && w < 4; w++)
+    for (uint64_t bits = chain->live.w[w]; bits; bits &= bits - 1)
+      tsl__alike_split_byte(out, w * 64 + (unsigned)__builtin_ctzll(bits));
   return true;
 }
 
