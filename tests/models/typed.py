@@ -29,8 +29,13 @@ def answers(model: models.Model, vocab: Vocab) -> None:
     assert_type(model.batch(["?"], Person), List[Person])
     assert_type(model.measure("?", Person), Tuple[Person, models.Measure])
     assert_type(model.choose("?", ["a", "b"])["a"], float)
+    assert_type(model("?", [greet, {"name": "stop"}]), models.Call)
     parts: List[Any] = list(model.stream("?", Person))
     print(parts, "".join(model.stream_text("?")))
+
+
+def greet(name: str) -> None:
+    """A tool."""
 
 
 async def elsewhere(model: models.Model) -> None:

@@ -444,6 +444,43 @@ def test_server():
     server.shutdown()
 
 
+def rest(mood: Colour, node: typing.Optional[Node] = None):
+    """Rest for a while.
+
+    This part is not shown.
+    """
+
+
+def test_tools():
+    """A list of tools: functions, and what OpenAI's requests list."""
+    model = Random()
+    shown = []
+    model.template = lambda prompt, system=None: shown.append(system) or prompt
+    stop = {"name": "stop", "parameters": {"properties": {"now": {"const": 1}}, "type": "object"}}
+    wrapped = {"type": "function", "function": {**stop, "name": "end"}}
+    names = set()
+    for seed in range(12):
+        call = model("?", [book, rest, stop, wrapped], seed=seed, temperature=1.0)
+        names.add(call.name)
+        check(call.name in ("book", "rest", "stop", "end"), f"{call!r}")
+        if call.name == "rest":
+            check(isinstance(call.arguments["mood"], Colour), f"{call!r}")
+            check(isinstance(call.arguments.get("node"), (Node, type(None))), f"{call!r}")
+        if call.name == "book":
+            check(call.arguments["city"] == "Oslo", f"{call!r}")
+    check(len(names) > 1, f"calls: {names}")
+    check("Rest for a while." in shown[0] and "not shown" not in shown[0], f"{shown[0]}")
+    check(all(name in shown[0] for name in ('"book"', '"rest"', '"end"')), f"{shown[0]}")
+    model("?", [book], system="Be brief.")
+    check(shown[-1].startswith("Be brief.\n\nYou may call"), f"{shown[-1]}")
+    last = list(model.stream("?", [book]))[-1]
+    check(isinstance(last, models.Call), f"a stream ends in the call: {last!r}")
+    for wrong in ([], [book, book], [{"parameters": {}}]):
+        raises(ValueError, lambda wrong=wrong: model("?", wrong), f"{wrong}")
+    odd = {"name": "odd", "parameters": {"properties": {"a": {"$ref": "#/properties/b"}}}}
+    raises(T.UnsupportedError, lambda: model("?", [odd]), "a reference into the parameters")
+
+
 class Params:
     """vllm.SamplingParams."""
 
@@ -541,5 +578,6 @@ run(
     test_penalties,
     test_shortcuts,
     test_server,
+    test_tools,
     test_vllm,
 )

@@ -3,14 +3,19 @@
     model = turnstile.models.LlamaCpp("model.gguf")                  # llama-cpp-python
     model("How old is Anna, who was born in 1980?", int)             # an int
     model("Anna Petrov, 42, lives in Riga.", Person)                 # a Person: dataclass, pydantic
+    model("Wake me at 7.", [set_alarm, play])                        # a Call: name, arguments
     model.choose("Is this a complaint: 'It broke.'", ["yes", "no"])  # {'yes': 0.91, 'no': 0.09}
     model = turnstile.models.Transformers(model, tokenizer)          # Hugging Face transformers
     model = turnstile.models.VLLM(llm)                               # vLLM's LLM
     await model.acall("How old is Anna?", int)                       # the same, elsewhere
 
 The second argument says what the answer is. It is a type (turnstile.types lists them), a JSON
-Schema as a dict, a compiled regular expression (re.compile), or a turnstile.Grammar. Schemas and
-types give the parsed object, the others the text. Without it the model answers freely.
+Schema as a dict, a list of tools, a compiled regular expression (re.compile), or a
+turnstile.Grammar. Schemas and types give the parsed object, a list of tools gives a Call, the
+others give the text. Without it the model answers freely.
+
+A tool is a function of Python, or what OpenAI's "tools" and "functions" list. The tools are shown
+to the model in the system message.
 
 Each has an asynchronous form: acall, astream, abatch, ameasure, achoose. It runs in a thread of the
 model's own, one after the other.
@@ -32,16 +37,17 @@ import json
 import math
 import re
 import threading
+import typing
 import urllib.error
 import urllib.request
 
 from turnstile import _core, partial
 from turnstile.errors import LimitError, TurnstileError, UnsupportedError
 from turnstile.grammar import Grammar
-from turnstile.types import schema_of
+from turnstile.types import _renamed, schema_of
 from turnstile.vocab import Vocab
 
-__all__ = ["LlamaCpp", "Measure", "Model", "OpenAICompatible", "Transformers", "VLLM"]
+__all__ = ["Call", "LlamaCpp", "Measure", "Model", "OpenAICompatible", "Transformers", "VLLM"]
 
 _TAIL = 16  # last tokens that the search for forced ones looks at
 
@@ -81,18 +87,96 @@ def _text_only(text):
     return text
 
 
+class Call(typing.NamedTuple):
+    """A call of a tool. `arguments` of a Python function are values of its parameters' types."""
+
+    name: str
+    arguments: dict
+
+
+def _tool_of(tool):
+    """(what the model is shown, function that builds the arguments)"""
+    if not isinstance(tool, dict):
+        schema, build = schema_of(tool)
+        shown = {"name": tool.__name__, "parameters": schema}
+        if tool.__doc__:
+            shown["description"] = tool.__doc__.strip().split("\n\n")[0]
+        return shown, build
+    shown = tool.get("function", tool)
+    if not isinstance(shown, dict) or not isinstance(shown.get("name"), str):
+        raise ValueError("a tool is a function, or an object with a name and parameters")
+    return shown, lambda arguments: arguments
+
+
+def _calls_of(tools):
+    """(schema of a call, function from the text to a Call, what the system message says)"""
+    pairs = [_tool_of(tool) for tool in tools]
+    builds = {shown["name"]: build for shown, build in pairs}
+    if len(builds) != len(pairs) or not pairs:
+        raise ValueError("a list of tools has one tool or more, all with different names")
+    branches, defs = [], {}
+    for number, (shown, _) in enumerate(pairs):
+        parameters = dict(shown.get("parameters") or {"type": "object"})
+        own = parameters.pop("$defs", {})
+        names = {name: f"{number}.{name}" for name in own}
+        if re.search(r'"\$ref": "(?!#/\$defs/)', json.dumps([parameters, own])):
+            raise UnsupportedError(f"{shown['name']}: a reference that does not lead to $defs")
+        for name, one in own.items():
+            defs[names[name]] = _renamed(one, names)
+        branches.append(
+            {
+                "type": "object",
+                "properties": {
+                    "name": {"const": shown["name"]},
+                    "arguments": _renamed(parameters, names),
+                },
+                "required": ["name", "arguments"],
+                "additionalProperties": False,
+            }
+        )
+    schema = {"anyOf": branches, **({"$defs": defs} if defs else {})}
+    says = (
+        "You may call these tools:\n"
+        + "\n".join(json.dumps(shown) for shown, _ in pairs)
+        + '\nAnswer with one call, as JSON: {"name": <name>, "arguments": <object>}'
+    )
+
+    def read(text):
+        call = json.loads(text)
+        return Call(call["name"], builds[call["name"]](call["arguments"]))
+
+    return schema, read, says
+
+
+class _Answer(typing.NamedTuple):
+    """What is wanted: one of schema, pattern and grammar, or nothing. `read` makes the object of
+    the text. `says` goes to the system message.
+    """
+
+    schema: typing.Any = None
+    pattern: typing.Any = None
+    grammar: typing.Any = None
+    read: typing.Any = _text_only
+    says: str = ""
+
+    def system(self, given):
+        return "\n\n".join(text for text in (given, self.says) if text) or None
+
+
 def _answer_of(wanted):
-    """(schema or None, regex or None, grammar or None, function from the text to the object)"""
     if wanted is None or isinstance(wanted, _core.Grammar):
-        return None, None, wanted, _text_only
+        return _Answer(grammar=wanted)
     if isinstance(wanted, re.Pattern):
         if wanted.flags & ~(re.UNICODE | re.IGNORECASE | re.DOTALL):
             raise UnsupportedError("regular expressions: flags other than IGNORECASE and DOTALL")
-        return None, wanted, None, _text_only
+        return _Answer(pattern=wanted)
     if isinstance(wanted, dict):
-        return wanted, None, None, json.loads
+        return _Answer(schema=wanted, read=json.loads)
+    if isinstance(wanted, (list, tuple)):
+        schema, read, says = _calls_of(wanted)
+        return _Answer(schema=schema, read=read, says=says)
     schema, build = schema_of(wanted)
-    return schema, None, None, lambda text: build(json.loads(text))
+    return _Answer(schema=schema, read=lambda text: build(json.loads(text)))
 
 
 class _Answers:
@@ -173,7 +257,7 @@ class Model(_Answers):
         """
         answer = _answer_of(type)
         pieces = self._pieces(prompt, answer, system, max_tokens, sampling)
-        return answer[3](b"".join(pieces).decode("utf-8", "replace"))
+        return answer.read(b"".join(pieces).decode("utf-8", "replace"))
 
     def stream(self, prompt, type=None, *, system=None, max_tokens=512, **sampling):
         """The answer while it is written. For schemas and types: what is known of the answer, as
@@ -182,7 +266,7 @@ class Model(_Answers):
         characters. Cost: each partial object reads the text so far anew.
         """
         answer = _answer_of(type)
-        if answer[0] is None:
+        if answer.schema is None:
             yield from self._texts(prompt, answer, system, max_tokens, sampling)
             return
         text, last = "", partial.NOTHING
@@ -192,7 +276,7 @@ class Model(_Answers):
             if value is not partial.NOTHING and not _same(value, last):
                 yield value
                 last = value
-        yield answer[3](text)
+        yield answer.read(text)
 
     def stream_text(self, prompt, type=None, *, system=None, max_tokens=512, **sampling):
         """The text of the answer in pieces of whole characters, while it is written."""
@@ -255,11 +339,11 @@ class Model(_Answers):
     # ---- steps ----------------------------------------------------------------------------------
 
     def _grammar(self, answer):
-        schema, pattern, grammar, _ = answer
-        if schema is not None:
+        pattern = answer.pattern
+        if answer.schema is not None:
             return Grammar.json_schema(
                 self.vocab,
-                schema,
+                answer.schema,
                 whitespace="pretty",
                 indent=2,
                 spelling="plain",
@@ -273,7 +357,7 @@ class Model(_Answers):
                 dot_all=bool(pattern.flags & re.DOTALL),
                 cache=self._cache,
             )
-        return grammar
+        return answer.grammar
 
     def _pieces(self, prompt, answer, system, max_tokens, sampling):
         grammar = self._grammar(answer)
@@ -281,7 +365,7 @@ class Model(_Answers):
         budget = _core.Budget(grammar) if grammar is not None else None
         sampler = _core.Sampler(**{"temperature": 0.0, **sampling})
         sampler.set_matcher(matcher)  # penalties spare brackets and names
-        tokens = self.encode(self.template(prompt, system))
+        tokens = self.encode(self.template(prompt, answer.system(system)))
         begin = len(tokens)
         measure = self.last = Measure()
         if budget is not None:
@@ -483,7 +567,7 @@ class VLLM(_Answers):
             max_tokens=max_tokens,
             **({"extra_args": {"turnstile": wanted}} if wanted else {}),
         )
-        prompts = [{"prompt_token_ids": self._start(prompt, system)} for prompt in prompts]
+        prompts = [{"prompt_token_ids": self._start(one, answer.system(system))} for one in prompts]
         if not prompts:
             return []
         texts = []
@@ -494,7 +578,7 @@ class VLLM(_Answers):
                     f"an answer is not complete after {max_tokens} tokens: max_tokens "
                     f"(vLLM: {made.finish_reason})"
                 )
-            texts.append(answer[3](made.text))
+            texts.append(answer.read(made.text))
         return texts
 
     def choose(self, prompt, labels, *, system=None):
@@ -524,8 +608,8 @@ class VLLM(_Answers):
 
     def _wanted(self, answer):
         """The request to the logits processor; None: a free answer."""
-        schema, pattern, grammar, _ = answer
-        if grammar is not None:
+        pattern = answer.pattern
+        if answer.grammar is not None:
             raise UnsupportedError(
                 "VLLM takes types, JSON Schemas and regular expressions; a grammar belongs to a "
                 "vocabulary, and vLLM's processes have their own"
@@ -537,8 +621,13 @@ class VLLM(_Answers):
                 "dot_all": bool(pattern.flags & re.DOTALL),
                 "in_time": True,
             }
-        if schema is not None:
-            return {"json_schema": schema, "whitespace": "pretty", "indent": 2, "in_time": True}
+        if answer.schema is not None:
+            return {
+                "json_schema": answer.schema,
+                "whitespace": "pretty",
+                "indent": 2,
+                "in_time": True,
+            }
         return None
 
     def _encode(self, text):
@@ -562,21 +651,22 @@ class OpenAICompatible(_Answers):
         return f"<turnstile.models.OpenAICompatible {self.model!r} at {self.url}>"
 
     def __call__(self, prompt, type=None, *, system=None, max_tokens=512, **more):
-        schema, pattern, grammar, build = _answer_of(type)
-        if pattern is not None or grammar is not None:
-            raise UnsupportedError("OpenAICompatible takes types and JSON Schemas")
+        answer = _answer_of(type)
+        if answer.pattern is not None or answer.grammar is not None:
+            raise UnsupportedError("OpenAICompatible takes types, JSON Schemas and lists of tools")
+        system = answer.system(system)
         messages = [{"role": "system", "content": system}] if system else []
         messages.append({"role": "user", "content": prompt})
         body = {"model": self.model, "messages": messages, "max_tokens": max_tokens, **more}
-        if schema is not None:
+        if answer.schema is not None:
             body["response_format"] = {
                 "type": "json_schema",
-                "json_schema": {"name": "answer", "schema": schema, "strict": True},
+                "json_schema": {"name": "answer", "schema": answer.schema, "strict": True},
             }
         choice = self._post("/chat/completions", body)["choices"][0]
         if choice.get("finish_reason") == "length":
             raise LimitError(f"the answer is not complete after {max_tokens} tokens: max_tokens")
-        return build(choice["message"]["content"])
+        return answer.read(choice["message"]["content"])
 
     def _post(self, path, body):
         headers = {"Content-Type": "application/json"}

@@ -2,10 +2,13 @@ from os import PathLike
 from typing import (
     Any,
     AsyncIterator,
+    Callable,
     Dict,
     Iterable,
     Iterator,
     List,
+    Mapping,
+    NamedTuple,
     Optional,
     Pattern,
     Sequence,
@@ -20,7 +23,12 @@ from turnstile import _core
 from turnstile.vocab import Vocab
 
 T = TypeVar("T")
+_Tools = Sequence[Union[Callable[..., Any], Mapping[str, Any]]]
 Label = TypeVar("Label")
+
+class Call(NamedTuple):
+    name: str
+    arguments: Dict[str, Any]
 
 class Measure:
     tokens: int
@@ -46,6 +54,10 @@ class _Answers:
     ) -> List[T]: ...
     @overload
     def batch(
+        self, prompts: Iterable[str], type: _Tools, *, progress: bool = False, **options: Any
+    ) -> List[Call]: ...
+    @overload
+    def batch(
         self, prompts: Iterable[str], type: Any = None, *, progress: bool = False, **options: Any
     ) -> List[Any]: ...
     @overload
@@ -54,6 +66,8 @@ class _Answers:
     ) -> str: ...
     @overload
     async def acall(self, prompt: str, type: Type[T], **options: Any) -> T: ...
+    @overload
+    async def acall(self, prompt: str, type: _Tools, **options: Any) -> Call: ...
     @overload
     async def acall(self, prompt: str, type: Any = None, **options: Any) -> Any: ...
     @overload
@@ -65,6 +79,8 @@ class _Answers:
     ) -> List[str]: ...
     @overload
     async def abatch(self, prompts: Iterable[str], type: Type[T], **options: Any) -> List[T]: ...
+    @overload
+    async def abatch(self, prompts: Iterable[str], type: _Tools, **options: Any) -> List[Call]: ...
     @overload
     async def abatch(
         self, prompts: Iterable[str], type: Any = None, **options: Any
@@ -101,6 +117,16 @@ class Model(_Answers):
     def __call__(
         self,
         prompt: str,
+        type: _Tools,
+        *,
+        system: Optional[str] = None,
+        max_tokens: int = 512,
+        **sampling: Any,
+    ) -> Call: ...
+    @overload
+    def __call__(
+        self,
+        prompt: str,
         type: Any = None,
         *,
         system: Optional[str] = None,
@@ -133,6 +159,8 @@ class Model(_Answers):
     @overload
     def measure(self, prompt: str, type: Type[T], **options: Any) -> Tuple[T, Measure]: ...
     @overload
+    def measure(self, prompt: str, type: _Tools, **options: Any) -> Tuple[Call, Measure]: ...
+    @overload
     def measure(self, prompt: str, type: Any = None, **options: Any) -> Tuple[Any, Measure]: ...
     @overload
     async def ameasure(
@@ -140,6 +168,8 @@ class Model(_Answers):
     ) -> Tuple[str, Measure]: ...
     @overload
     async def ameasure(self, prompt: str, type: Type[T], **options: Any) -> Tuple[T, Measure]: ...
+    @overload
+    async def ameasure(self, prompt: str, type: _Tools, **options: Any) -> Tuple[Call, Measure]: ...
     @overload
     async def ameasure(
         self, prompt: str, type: Any = None, **options: Any
@@ -189,6 +219,16 @@ class VLLM(_Answers):
     def __call__(
         self,
         prompt: str,
+        type: _Tools,
+        *,
+        system: Optional[str] = None,
+        max_tokens: int = 512,
+        **sampling: Any,
+    ) -> Call: ...
+    @overload
+    def __call__(
+        self,
+        prompt: str,
         type: Any = None,
         *,
         system: Optional[str] = None,
@@ -217,6 +257,17 @@ class VLLM(_Answers):
         progress: bool = False,
         **sampling: Any,
     ) -> List[T]: ...
+    @overload
+    def batch(
+        self,
+        prompts: Iterable[str],
+        type: _Tools,
+        *,
+        system: Optional[str] = None,
+        max_tokens: int = 512,
+        progress: bool = False,
+        **sampling: Any,
+    ) -> List[Call]: ...
     @overload
     def batch(
         self,
@@ -267,6 +318,16 @@ class OpenAICompatible(_Answers):
         max_tokens: int = 512,
         **more: Any,
     ) -> T: ...
+    @overload
+    def __call__(
+        self,
+        prompt: str,
+        type: _Tools,
+        *,
+        system: Optional[str] = None,
+        max_tokens: int = 512,
+        **more: Any,
+    ) -> Call: ...
     @overload
     def __call__(
         self,
