@@ -7,6 +7,7 @@
   calls     a tool call, read back by `turnstile tools --parse`
   prompts   names of special tokens in a user's text stay text; a context that is too small is said
   docs      the commands of docs/models.md
+  demo      `./dev demo model`: both answers under a grammar are valid
 
 ./dev test models runs it. It prints what was measured, and ends with the counts.
 
@@ -212,6 +213,14 @@ def docs():
         check(done.returncode == 0, f"docs/models.md: {line}: {done.stderr}")
 
 
+def demo():
+    call = [sys.executable, "scripts/demo_model.py", CLI]
+    done = subprocess.run(call, capture_output=True, cwd=ROOT, text=True)
+    verdicts = [line for line in done.stdout.split("\n") if "under the grammar: " in line]
+    check(done.returncode == 0, f"the demo: {done.returncode} {verdicts} {done.stderr[-500:]}")
+    check(len(verdicts) == 2 and all(v.endswith(": valid") for v in verdicts), f"{verdicts}")
+
+
 def main():
     if not (ROOT / MODEL).is_file():
         print(f"  FAILED: {MODEL} is not there: ./dev fetch model")
@@ -221,6 +230,7 @@ def main():
     calls()
     prompts()
     docs()
+    demo()
     print(f"{passed} passed, {failed} failed, 0 skipped")
     return 1 if failed else 0
 

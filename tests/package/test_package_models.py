@@ -471,8 +471,8 @@ def test_tools():
     check(len(names) > 1, f"calls: {names}")
     check("Rest for a while." in shown[0] and "not shown" not in shown[0], f"{shown[0]}")
     check(all(name in shown[0] for name in ('"book"', '"rest"', '"end"')), f"{shown[0]}")
-    model("?", [book], system="Be brief.")
-    check(shown[-1].startswith("Be brief.\n\nYou may call"), f"{shown[-1]}")
+    model("?", [book], system="Write little.")
+    check(shown[-1].startswith("Write little.\n\nYou may call"), f"{shown[-1]}")
     last = list(model.stream("?", [book]))[-1]
     check(isinstance(last, models.Call), f"a stream ends in the call: {last!r}")
     for wrong in ([], [book, book], [{"parameters": {}}]):
