@@ -293,6 +293,7 @@ KINDS = (
     counts_of_any,
     sentences,
     words,
+    tempered_text,
 )
 
 

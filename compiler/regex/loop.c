@@ -19,6 +19,10 @@
  *           it repeats itself. So a look-ahead is of bounded length (LOOK_MAX code points), or at
  *           most RESIDUALS_MAX languages can be left of it after some text. An example is the
  *           \$\{[a-z]+: of (?:(?!\$\{[a-z]+:).)*.
+ * Counted   (?:(?!-->).){0,500}--> meets .{0,500}-->, if each iteration takes equally many code
+ *           points. Conditions look at the whole text, so fewer iterations from the same place hold
+ *           as well. Where the loop ends after more than 500, and `.{0,500}-->` after fewer, the
+ *           loop may end there, too. A least number of iterations is written out.
  * Tested by tests/regex/test_regex.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -286,4 +290,40 @@ tsl__rx_rests tsl__rx_loop(tsl__rx_lowering *l, tsl__rx *body, tsl__expr then) {
   x->searching = searching;
   ok = ok && set_bodies(l, body, loops, f, &a, behind);
   return ok ? loops : none;
+}
+
+/* ---- at most so many iterations -------------------------------------------------------------- */
+
+/* What the iterations of a loop take, whatever its conditions say. */
+static tsl__rx *without_conditions(tsl__rx_lowering *l, tsl__rx *node) {
+  tsl__rx **child;
+  if (node->plain) return node;
+  if (node->kind == TSL__RX_LOOK) return empty_text(l, node);
+  if (node->kind == TSL__RX_GROUP) return without_conditions(l, node->u.child[0]);
+  if (node->kind != TSL__RX_SEQ && node->kind != TSL__RX_ALT && node->kind != TSL__RX_REPEAT)
+    return tsl__rx_fail(l->tree, TSL_ERR_UNSUPPORTED, node->offset,
+                        "this look-around inside a loop is not supported");
+  child = tsl__arena_alloc(l->tree->arena, node->n * sizeof *child);
+  if (!child) return tsl__rx_fail(l->tree, TSL_ERR_NO_MEMORY, 0, "out of memory");
+  for (uint32_t i = 0; i < node->n; i++)
+    if (!(child[i] = without_conditions(l, node->u.child[i]))) return NULL;
+  return node->kind == TSL__RX_REPEAT
+             ? tsl__rx_repeat(l->tree, node->offset, child[0], node->min, node->max)
+             : tsl__rx_list(l->tree, (tsl__rx_kind)node->kind, node->offset, child, node->n);
+}
+
+tsl__rx_rests tsl__rx_at_most(tsl__rx_lowering *l, const tsl__rx *node, tsl__rx_rests loops,
+                              tsl__expr then) {
+  tsl__rx_rests none = {NULL, 0}, out = tsl__rx_list_new(l, loops.n);
+  tsl__rx *body = loops.n && out.at ? without_conditions(l, node->u.child[0]) : NULL,
+          *run =
+              body ? tsl__rx_repeat(l->tree, node->offset, body, 0, node->max - node->min) : NULL;
+  tsl__expr bound = run ? tsl__rx_plain(l, run, then) : TSL__NONE;
+  if (!bound) return none;
+  for (uint32_t i = 0; i < loops.n && !tsl__rx_failed(l); i++) {
+    tsl__rx_rest item = loops.at[i];
+    item.e = tsl__expr_and(l->x, item.e, bound);
+    if (item.e) tsl__rx_list_add(l, &out, item);
+  }
+  return tsl__rx_failed(l) ? none : out;
 }

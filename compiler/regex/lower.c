@@ -411,10 +411,13 @@ static tsl__rx_rests loop(tsl__rx_lowering *l, const tsl__rx *node, tsl__rx_rest
     return a.e ? eat_all(l, a, rests, first) : (tsl__rx_rests){rests.at, 0};
   }
   if (node->max <= TSL__RX_MAX_UNROLL) return write_out(l, node, rests, first);
-  if (node->max == TSL__INF && node->min <= TSL__RX_MAX_UNROLL && rests.n == 1 &&
-      is_true(&rests.at[0].cond)) {
+  bool counted = node->max != TSL__INF && body->least == body->most,
+       fits = node->min <= TSL__RX_MAX_UNROLL && rests.n == 1 && is_true(&rests.at[0].cond);
+  if (fits && (node->max == TSL__INF || counted)) {
     tsl__rx once = *node;
-    rests = tsl__rx_loop(l, node->u.child[0], rests.at[0].e);
+    tsl__expr then = rests.at[0].e;
+    rests = tsl__rx_loop(l, node->u.child[0], then);
+    if (counted) rests = tsl__rx_at_most(l, node, rests, then);
     once.max = once.min;
     return once.min ? write_out(l, &once, rests, first) : rests;
   }

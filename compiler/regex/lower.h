@@ -74,6 +74,10 @@ bool tsl__rx_local(tsl__rx_lowering *l, const tsl__rx *node, tsl__expr *out);
 
 /* loop.c: the loop body* followed by `then`. Nothing on failure. */
 tsl__rx_rests tsl__rx_loop(tsl__rx_lowering *l, tsl__rx *body, tsl__expr then);
+/* The same with at most max - min iterations of the loop `node`, each of which takes equally many
+ * code points. `loops`: what tsl__rx_loop made of its body and `then`. */
+tsl__rx_rests tsl__rx_at_most(tsl__rx_lowering *l, const tsl__rx *node, tsl__rx_rests loops,
+                              tsl__expr then);
 
 /* lower.c */
 /* An empty list with room for so many; `at` is NULL on failure. Adding joins items where it can,

@@ -505,13 +505,21 @@ typedef struct unbounding {
 
 static tsl__expr unbounded(unbounding *u, tsl__expr e, unsigned depth);
 
-static tsl__expr unbounded_meet(unbounding *u, tsl__expr e) {
-  uint32_t min, limit, need;
-  tsl__expr rest = tsl__without_length(u->x, e, false, &min, &limit);
-  if (limit == TSL__INF || (need = need_of(u->x, rest, limit)) == NEED_UNKNOWN || need >= limit ||
-      limit - need < TSL__LIKE_ENOUGH)
+/* A text of a meet that meets no upper bound is one of the meet without them. What is still needed
+ * after a token must not meet one either. */
+static tsl__expr unbounded_meet(unbounding *u, tsl__expr e, const tsl__node *n, unsigned depth) {
+  tsl__expr parts[8];
+  unbounding own = {u->x, false, false, TSL__INF};
+  uint32_t need;
+  if (n->b > 8) return e;
+  for (uint32_t i = 0; i < n->b; i++)
+    parts[i] = unbounded(&own, tsl__list_at(u->x, n->a)[i], depth + 1);
+  if (own.limit == TSL__INF) return e;
+  tsl__expr rest = tsl__and_n(u->x, parts, n->b);
+  if ((need = need_of(u->x, rest, own.limit)) == NEED_UNKNOWN || need >= own.limit ||
+      own.limit - need < TSL__LIKE_ENOUGH)
     return e;
-  if (limit - need < u->limit) u->limit = limit - need;
+  if (own.limit - need < u->limit) u->limit = own.limit - need;
   return rest;
 }
 
@@ -541,7 +549,7 @@ static tsl__expr unbounded(unbounding *u, tsl__expr e, unsigned depth) {
       return e;
     if (n.c < u->limit) u->limit = n.c;
     return tsl__expr_repeat(x, n.a, n.b, TSL__INF);
-  case TSL__K_AND: return n.flags & TSL__CALLS ? e : unbounded_meet(u, e);
+  case TSL__K_AND: return n.flags & TSL__CALLS ? e : unbounded_meet(u, e, &n, depth);
   case TSL__K_SEQ: {
     tsl__expr head = unbounded(u, n.a, depth + 1), tail = unbounded(u, n.b, depth + 1);
     return head == n.a && tail == n.b ? e : tsl__expr_seq(x, head, tail);

@@ -226,6 +226,8 @@ static void put_atom(writer *w, unsigned depth) {
     put(w, choice & 1 ? "a" : "b");
 }
 
+#define TEXT_MAX 128u
+
 /* A text over an alphabet that the patterns know. */
 static size_t random_text(uint64_t *seed, char *out) {
   static const char *const chars[] = {"a", "a",  "b",        "b", "c", "-",
@@ -243,9 +245,9 @@ typedef struct tally {
   unsigned pairs, matched, patterns, unsupported, limited, invalid, gave_up;
 } tally;
 
-/* One pattern on a number of texts. */
+/* One pattern on a number of texts, which `write` makes. */
 static void compare(const char *pattern, size_t length, bool search, uint64_t *seed, unsigned texts,
-                    tally *t) {
+                    size_t (*write)(uint64_t *, char *), tally *t) {
   int code;
   PCRE2_SIZE offset;
   uint32_t options =
@@ -269,8 +271,8 @@ static void compare(const char *pattern, size_t length, bool search, uint64_t *s
   pcre2_match_data *match = pcre2_match_data_create_from_pattern(p, NULL);
   t->patterns += status == TSL_OK;
   for (unsigned i = 0; status == TSL_OK && i < texts; i++) {
-    char text[64];
-    size_t n = random_text(seed, text);
+    char text[TEXT_MAX];
+    size_t n = write(seed, text);
     int rc = pcre2_match(p, (PCRE2_SPTR)text, n, 0, search ? 0 : PCRE2_ANCHORED | PCRE2_ENDANCHORED,
                          match, NULL);
     if (rc < 0 && rc != PCRE2_ERROR_NOMATCH) {
@@ -300,7 +302,7 @@ static void test_random(void) {
   while (t.pairs < PAIRS_WANTED && tsl_test_failed < 50) {
     w.n = w.groups = 0;
     put_alternatives(&w, 3, false);
-    if (w.n + 8 < sizeof w.at) compare(w.at, w.n, pick(&w, 2) == 0, &seed, 12, &t);
+    if (w.n + 8 < sizeof w.at) compare(w.at, w.n, pick(&w, 2) == 0, &seed, 12, random_text, &t);
   }
   printf("  %u pairs of %u random patterns have PCRE2's verdict, %u of them matches; not compared: "
          "%u unsupported, %u too large, %u invalid for PCRE2, "
@@ -309,6 +311,41 @@ static void test_random(void) {
   CHECK(t.pairs >= 50000 && t.matched > t.pairs / 20);
   CHECKF(t.unsupported + t.limited < t.patterns / 5, "%u of %u", t.unsupported + t.limited,
          t.patterns);
+}
+
+/* A long text, mostly of one letter. */
+static size_t long_text(uint64_t *seed, char *out) {
+  char letter = "ab-"[tsl_test_random(seed) % 3];
+  size_t n = 56 + tsl_test_random(seed) % 24;
+  for (size_t i = 0; i < n; i++)
+    out[i] = tsl_test_random(seed) % 40 ? letter : "ab-0"[tsl_test_random(seed) % 4];
+  return n;
+}
+
+/* Loops with conditions inside of more iterations than are written out. */
+static void test_counted(void) {
+  static const char *const looks[] = {"(?!ab)",  "(?!a-)",    "(?=[ab]|-)", "(?<!ba)",
+                                      "(?!b*-)", "(?!0|aa-)", "\\b",        "(?!ab)(?<=^|[^0])"},
+                           *const takes[] = {".",       "[ab]", "[^0]",
+                                             "(?:a|-)", "..",   "(?:ab|-.|b[^a])"},
+                           *const thens[] = {"",      "ab",        "-",   ".*",
+                                             "[ab]*", "(?:a|b-)+", "a?$", "b.*a"},
+                           *const befores[] = {"", "b?", "a", "-*"};
+  uint64_t seed = 20261129;
+  tally t = {0};
+  for (unsigned i = 0; i < ROUNDS_OF(400u); i++) {
+    char pattern[100];
+    unsigned min = (unsigned)(tsl_test_random(&seed) % 4),
+             max = 65 + (unsigned)(tsl_test_random(&seed) % 8);
+    int n =
+        snprintf(pattern, sizeof pattern, "%s(?:%s%s){%u,%u}%s",
+                 befores[tsl_test_random(&seed) % 4], looks[tsl_test_random(&seed) % 8],
+                 takes[tsl_test_random(&seed) % 6], min, max, thens[tsl_test_random(&seed) % 8]);
+    compare(pattern, (size_t)n, tsl_test_random(&seed) % 4 == 0, &seed, 20, long_text, &t);
+  }
+  printf("  %u pairs of %u patterns, %u matches; not compared: %u unsupported, %u too large\n",
+         t.pairs, t.patterns, t.matched, t.unsupported, t.limited);
+  CHECK(t.matched > t.pairs / 20 && t.unsupported + t.limited < t.patterns / 2);
 }
 
 /* ---- no dead ends ---------------------------------------------------------------------------- */
@@ -492,6 +529,7 @@ int main(void) {
   RUN(test_table, "tests/cases/regex.txt");
   RUN(test_shapes, "common patterns give small, canonical expressions");
   RUN(test_random, "random patterns and texts against PCRE2");
+  RUN(test_counted, "counted loops with conditions inside, with PCRE2's verdict");
   RUN(test_dead_ends, "every state of random patterns can be completed");
   RUN(test_suite, "patterns of the JSON Schema Test Suite");
   RUN(test_depth, "groups inside each other");
