@@ -20,18 +20,26 @@ Headers   A header with a guard is written once, where it is first included. A h
           names belong to the source that includes it.
 Kernels   The functions for AVX2 and AVX-512 carry their target as an attribute; which of them run
           is decided in the process. On other processors they are empty.
+Cost      10 seconds. The text is kept in build/one-source, with the hashes of all that it was made
+          of. As long as these are the same, it is read from there.
 Tested by tests/platforms/test_amalgamation.py: builds it with gcc and clang, links a program with
 it, compares masks.
 
 SPDX-License-Identifier: Apache-2.0
 """
 
+import fcntl
+import hashlib
+import json
+import os
 import pathlib
 import re
 import shutil
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+KEPT = ROOT / "build" / "one-source"
+SCRIPTS = [pathlib.Path(__file__).resolve(), ROOT / "scripts" / "sources.py"]
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import sources  # noqa: E402
@@ -264,11 +272,13 @@ class Amalgamation:
     def __init__(self, root=ROOT):
         self.root = root
         self.parts = []  # (path, text, is it a source?)
+        self.files = set()  # all that was read
         self.guarded = set()
         self.is_source, self.reach, self.users, self.announced = {}, {}, {}, {}
 
     def read(self, path):
         file = self.root / ("include/" + path if path == "turnstile.h" else path)
+        self.files.add(file)
         return file.read_text(encoding="utf-8")
 
     def expand(self, path, seen):
@@ -418,13 +428,37 @@ def suffix(path):
     return "_".join(parts[1:])
 
 
+def hash_of(file):
+    return hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else ""
+
+
+def whole(paths, version, root=ROOT, kept=KEPT):
+    """The text of turnstile.c, out of `kept` if nothing that it was made of has changed since.
+    Where several processes ask at a time, one makes it, and the others wait.
+    """
+    kept.mkdir(parents=True, exist_ok=True)
+    text, about = kept / "turnstile.c", kept / "made-of.json"
+    with open(kept / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        known = json.loads(about.read_text()) if about.is_file() else {"files": {}}
+        same = known.get("sources") == paths and known.get("version") == version
+        if same and all(hash_of(root / f) == was for f, was in known["files"].items()):
+            return text.read_text(encoding="utf-8")
+        about.unlink(missing_ok=True)
+        one = Amalgamation(root)
+        for path in paths:
+            one.add(path)
+        made = one.text(version)
+        text.write_text(made, encoding="utf-8")
+        files = {os.path.relpath(f, root): hash_of(f) for f in [*one.files, *SCRIPTS]}
+        about.write_text(json.dumps({"sources": paths, "version": version, "files": files}))
+    return made
+
+
 def amalgamate(out, with_vendor=False):
     """Write the amalgamation into a folder."""
-    one = Amalgamation()
-    for path in sources.library():
-        one.add(path)
     out.mkdir(parents=True, exist_ok=True)
-    (out / "turnstile.c").write_text(one.text(sources.version()), encoding="utf-8")
+    (out / "turnstile.c").write_text(whole(sources.library(), sources.version()), encoding="utf-8")
     shutil.copyfile(ROOT / "include" / "turnstile.h", out / "turnstile.h")
     shutil.copyfile(ROOT / "LICENSE", out / "LICENSE")
     if with_vendor:

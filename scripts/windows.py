@@ -83,7 +83,7 @@ def archive(root, sources, folder, name):
     made = []
     for source in sources:
         made.append(objects / f"{source.parent.name}-{source.stem}.o")
-        run([COMPILER, "-O2", *vendor.flags(folder), "-c", source, "-o", made[-1]])
+        run([COMPILER, "-O1", *vendor.flags(folder), "-c", source, "-o", made[-1]])
     run([f"{TRIPLE}-ar", "rcs", root / "lib" / f"lib{name}.a", *made])
 
 

@@ -4,6 +4,7 @@
   names   names of file scope that meet, in a small tree made for it: the program still does what
           the two sources did
   refuse  what the script can't rename is an error that names the file
+  kept    the text is made once, and anew when a header or the list of sources has changed
   alone   `cc -c turnstile.c` without a warning, by gcc, and by clang as strict C11; the object
           exports tsl_ names only
   works   a program linked with it prints what it prints with the static library
@@ -124,6 +125,24 @@ def test_refuse(folder):
         check("two.c" in str(error) and "LIMIT" in str(error), f"the error says where: {error}")
 
 
+def test_kept(folder):
+    paths, kept = ["runtime/core/one.c", "runtime/core/two.c"], folder / "kept"
+    small_tree(folder, SMALL)
+    first = amalgamate.whole(paths, "0", folder, kept)
+    (kept / "turnstile.c").write_text("kept")
+    check(amalgamate.whole(paths, "0", folder, kept) == "kept", "what is kept is read")
+    check(
+        amalgamate.whole(paths[:1], "0", folder, kept) not in ("kept", first),
+        "other sources: made anew",
+    )
+    check(amalgamate.whole(paths, "1", folder, kept) != first, "another version: made anew")
+    check(amalgamate.whole(paths, "0", folder, kept) == first, "and back")
+    header = folder / "runtime" / "core" / "pair.h"
+    header.write_text(header.read_text().replace("LIMIT 3", "LIMIT 4"))
+    changed = amalgamate.whole(paths, "0", folder, kept)
+    check("LIMIT 4" in changed and "LIMIT 3" in first, "another header: made anew")
+
+
 def test_whole(folder):
     amalgamate.amalgamate(folder)
     expected = platform.expected(folder)
@@ -178,7 +197,7 @@ def test_header(folder):
 
 
 def main():
-    for test in (test_names, test_refuse, test_header, test_whole):
+    for test in (test_names, test_refuse, test_kept, test_header, test_whole):
         with tempfile.TemporaryDirectory() as folder:
             test(pathlib.Path(folder))
     return platform.close()

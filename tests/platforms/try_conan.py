@@ -23,6 +23,10 @@ import amalgamate  # noqa: E402
 import sources  # noqa: E402
 
 CONAN = ROOT / "build" / "conan" / "venv" / "bin" / "conan"
+# Nothing for debuggers, which takes longer.
+NO_OPTIONS = {
+    "CMAKE_C_FLAGS_DEBUG": {"value": "", "cache": True, "type": "STRING", "docstring": "none"}
+}
 HOST = """[requires]
 turnstile/{version}
 [generators]
@@ -42,6 +46,9 @@ compiler=gcc
 compiler.libcxx=libstdc++11
 compiler.version={version}
 os=Linux
+[conf]
+tools.cmake.cmaketoolchain:generator=Ninja
+tools.cmake.cmaketoolchain:extra_variables={no_options}
 [buildenv]
 CMAKE_C_COMPILER_LAUNCHER={launcher}
 """
@@ -53,7 +60,9 @@ def profile():
 
     version = (works("gcc", "gcc", "-dumpversion") or "12").split(".")[0].strip()
     arch = {"x86_64": "x86_64", "aarch64": "armv8"}[machine.machine()]
-    return PROFILE.format(arch=arch, version=version, launcher=shutil.which("ccache") or "")
+    return PROFILE.format(
+        arch=arch, version=version, launcher=shutil.which("ccache") or "", no_options=NO_OPTIONS
+    )
 
 
 def main():
@@ -82,7 +91,7 @@ def main():
             ("conan install", [CONAN, *install]),
             (
                 "cmake",
-                ["cmake", "-B", host / "out", host, "-DCMAKE_BUILD_TYPE=Debug"]
+                ["cmake", "-G", "Ninja", "-B", host / "out", host, "-DCMAKE_BUILD_TYPE=Debug"]
                 + [f"-DCMAKE_TOOLCHAIN_FILE={host}/made/conan_toolchain.cmake"],
             ),
             ("cmake --build", ["cmake", "--build", host / "out"]),

@@ -5,7 +5,8 @@
   use       a project that has nothing but the unpacked files compiles the library by a C compiler,
             and generates a text
   document  `cargo doc` has no warning
-  oldest    the Rust that the crates name as their oldest compiles them, where Debian's is that one
+  oldest    the Rust that the crates name as their oldest compiles them, where Debian's is that one.
+            The C sources were compiled by `use`: here `true` stands for the C compiler and `ar`
 
 No registry is needed: cargo runs with --offline.
 
@@ -86,6 +87,7 @@ def main():
         oldest = debian_rust()
         if oldest:
             path = {"RUSTC": str(oldest / "rustc"), "CARGO_TARGET_DIR": str(folder / "oldest")}
+            path |= {"CC": "true", "AR": "true"}
             (host / "Cargo.lock").unlink(missing_ok=True)
             command = [oldest / "cargo", "check", "--quiet"]
             works("the oldest Rust", *command, cwd=host, **CARGO, **path)

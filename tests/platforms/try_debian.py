@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The Debian packages of packaging/debian: built, looked at, installed, used, removed.
 
-  build    dpkg-buildpackage makes the three packages out of a copy of the tree; without
-           optimisation, unless --optimised is given
+  build    dpkg-buildpackage makes the three packages out of a copy of the tree. Unless --optimised
+           is given, that is without optimisation and without packages for debuggers
   lintian  finds no error and no warning
   names    the library's package says what it needs, and the manual has a page for each command
   install  dpkg lays the packages down in a root of their own; a program is compiled against it with
@@ -51,7 +51,10 @@ def build(scratch):
     """{name: package}"""
     tree = scratch / f"turnstile-{sources.version()}"
     copy_tree(tree)
-    options = "nocheck parallel=2" + ("" if "--optimised" in sys.argv else " noopt")
+    options, flags = "nocheck parallel=2", {}
+    if "--optimised" not in sys.argv:
+        options += " noopt noautodbgsym"
+        flags = {"DEB_CFLAGS_APPEND": "-g0"}
     path = os.environ["PATH"]
     if pathlib.Path("/usr/lib/ccache").is_dir():
         path = "/usr/lib/ccache:" + path
@@ -60,6 +63,7 @@ def build(scratch):
         *("dpkg-buildpackage", "-b", "-us", "-uc", "-d"),
         cwd=tree,
         DEB_BUILD_OPTIONS=options,
+        **flags,
         PATH=path,
         CCACHE_BASEDIR=str(tree),
         CCACHE_NOHASHDIR="1",

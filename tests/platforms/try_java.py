@@ -2,7 +2,8 @@
 """The package for Java: the jar of scripts/bundle.py, with the library inside, without
 optimisation. The tests of bindings/java see the jar and JNA alone.
 
-  jar    javac has no warning; the jar holds the classes and the library, and is the same twice
+  jar    javac has no warning; the jar holds the classes and the library, and is the same when it is
+         made again of the same objects
   tests  each test passes, with the library that JNA takes out of the jar
   pom    it names the version of the tree, and JNA
 

@@ -35,7 +35,7 @@ function(run)
 endfunction()
 function(vcpkg_cmake_configure)
   cmake_parse_arguments(given "" "SOURCE_PATH" "OPTIONS" ${ARGV})
-  run(${CMAKE_COMMAND} -S ${given_SOURCE_PATH} -B ${BUILD} -DCMAKE_BUILD_TYPE=Debug
+  run(${CMAKE_COMMAND} -G Ninja -S ${given_SOURCE_PATH} -B ${BUILD} -DCMAKE_BUILD_TYPE=None
     -DCMAKE_C_COMPILER_LAUNCHER=${LAUNCHER} -DBUILD_SHARED_LIBS=OFF
     -DCMAKE_INSTALL_PREFIX=${CURRENT_PACKAGES_DIR} ${given_OPTIONS})
 endfunction()
