@@ -17,6 +17,7 @@
 tsl__length tsl__characters_in(const tsl__exprs *x, tsl__expr e, unsigned depth) {
   tsl__node n = tsl__node_at(x, e);
   const tsl__kind_ops *kind = tsl__kinds[n.kind];
+  if (n.flags & TSL__CHAR && e) return (tsl__length){1, 1};
   if (depth > DEPTH_MAX || !kind->characters) return (tsl__length){0, TSL__INF};
   return kind->characters(x, &n, depth);
 }

@@ -185,6 +185,7 @@ static uint64_t key_of(tsl__exprs *x, tsl__expr e, const tsl__node *n, uint32_t 
 }
 
 #define NOT_ASCII 0x80u
+#define ALIKE_MIN 4u /* parts of a meet from which it is worth knowing which bytes are alike */
 
 /* All derivatives of visit `index`, those by ASCII in order of hope. Where one of these is nearer
  * to a text, the others wait until the visit's turn comes again: classes of characters have
@@ -193,8 +194,9 @@ bool tsl__search_expand(tsl__exprs *x, tsl__graph *g, uint32_t index, tsl__order
   tsl__visit from = g->visits.at[index];
   tsl__node own = tsl__node_at(x, from.e);
   uint64_t from_key = by_hope(by) ? key_of(x, from.e, &own, from.cost, by) : 0;
-  bool nearer = false, last = false;
+  bool nearer = false, last = false, partial = false;
   tsl__bytes edges;
+  tsl__alike parts;
   for (unsigned b = from.next; b < 256 && !last; b++) {
     if (b == NOT_ASCII && nearer) {
       g->visits.at[index].next = b;
@@ -203,8 +205,14 @@ bool tsl__search_expand(tsl__exprs *x, tsl__graph *g, uint32_t index, tsl__order
       return false;
     }
     /* the first byte is often enough */
-    if (b && (b == 1 || b == from.next)) edges_of(x, from.e, by, &edges);
+    if (b && (b == 1 || b == from.next)) {
+      edges_of(x, from.e, by, &edges);
+      partial = b < NOT_ASCII && by != TSL__BY_SPELLING && own.kind == TSL__K_AND &&
+                own.b >= ALIKE_MIN && tsl__alike_of(x, from.e, &edges, &parts);
+    }
     if (b && b != from.next && !tsl__bytes_has(&edges, b)) continue;
+    if (partial && b && b < NOT_ASCII && tsl__alike_first(&parts, parts.range[b]) < parts.range[b])
+      continue; /* a byte before leads there */
     tsl__expr d = tsl__derive_plain(x, from.e, (uint8_t)b);
     if (!d) continue;
     tsl__node n = tsl__node_at(x, d);
