@@ -13,6 +13,8 @@ pass, for trials. Parts, all by default:
                 those that can run here)
   npm           the package for Node and browsers (bindings/node)
   crates        the crates for Rust (scripts/bundle.py)
+  go            turnstile-go-VERSION.tar.gz: the package for Go, with the C sources inside
+  java          the jar, with the library for this machine inside
   sbom          the bill of materials of build/, as SPDX
 
 Beside them stand SHA256SUMS, which `sha256sum -c` reads, and provenance.json. That is an in-toto
@@ -21,8 +23,7 @@ lock files of the tools. COMMAND is the hook for signatures: it is called with t
 SHA256SUMS, and what it writes beside it stays.
 
 All files are the same, byte for byte, if they are made again. --twice does that and compares. The
-objects of the first time (build/wheels, build/hosts/node) are removed before, so all is compiled
-anew.
+objects of the first time (COMPILED) are removed before, so all is compiled anew.
 Debian's packages are not among them: debuild makes them out of the source (packaging/README.md).
 
 SPDX-License-Identifier: Apache-2.0
@@ -48,7 +49,12 @@ import backend  # noqa: E402
 import bundle  # noqa: E402
 import sources  # noqa: E402
 
-COMPILED = {"wheels": "build/wheels", "npm": "build/hosts/node"}  # objects that parts keep
+COMPILED = {  # what parts keep
+    "amalgamation": "build/one-source",
+    "wheels": "build/wheels",
+    "npm": "build/hosts/node",
+    "java": "build/java",
+}
 LOCKS = ["packages.lock", "zig.lock", "audit.lock"]
 
 
@@ -75,18 +81,22 @@ def source(out):
             packed.write(archive)
 
 
+def pack(tree, archive, folder):
+    """A folder's files as an archive, the same bytes for the same files."""
+    files = {
+        path.relative_to(tree).as_posix(): path.read_bytes()
+        for path in tree.rglob("*")
+        if path.is_file()
+    }
+    backend.write_tar(archive, files, folder)
+
+
 def amalgamation(out):
     folder = f"turnstile-amalgamation-{sources.version()}"
     with tempfile.TemporaryDirectory() as scratch:
         made = pathlib.Path(scratch, folder)
         amalgamate.amalgamate(made, True)
-        shutil.copyfile(ROOT / "LICENSE", made / "LICENSE")
-        files = {
-            path.relative_to(made).as_posix(): path.read_bytes()
-            for path in made.rglob("*")
-            if path.is_file()
-        }
-        backend.write_tar(out / f"{folder}.tar.gz", files, folder)
+        pack(made, out / f"{folder}.tar.gz", folder)
 
 
 def wheels(out):
@@ -115,6 +125,17 @@ def crates(out):
         shutil.copyfile(path, out / path.name)
 
 
+def go(out):
+    folder = f"turnstile-go-{sources.version()}"
+    with tempfile.TemporaryDirectory() as scratch:
+        pack(bundle.go(pathlib.Path(scratch, "go")), out / f"{folder}.tar.gz", folder)
+
+
+def java(out):
+    made = bundle.java(ROOT / "build" / "java")
+    shutil.copyfile(made, out / made.name)
+
+
 def sbom(out):
     text = run([sys.executable, "scripts/sbom.py", "build"])
     (out / f"turnstile-{sources.version()}.spdx.json").write_bytes(text)
@@ -126,6 +147,8 @@ PARTS = {
     "wheels": wheels,
     "npm": npm,
     "crates": crates,
+    "go": go,
+    "java": java,
     "sbom": sbom,
 }
 

@@ -5,6 +5,7 @@
   sums        `sha256sum -c` takes SHA256SUMS, and refuses it if a file has changed
   provenance  the statement names each file with its hash, the commit, and the lock files
   sign        the hook is called with SHA256SUMS; if the hook fails, so does the release
+  go          the package for Go holds the module, the C sources and the licences
   refuse      a commit without the tag, and a tree with changes, are errors that say so
 
 The parts that take long are those of scripts/wheels.py, bindings/node/build.py and
@@ -29,8 +30,8 @@ import sources  # noqa: E402
 RELEASE = ROOT / "scripts" / "release.py"
 
 
-def released(folder, *more):
-    return run(sys.executable, RELEASE, "--only", "source", "--out", folder, *more)
+def released(folder, *more, part="source"):
+    return run(sys.executable, RELEASE, "--only", part, "--out", folder, *more)
 
 
 def test_made(folder):
@@ -65,6 +66,19 @@ def test_made(folder):
     check(done.returncode != 0, "a file that has changed is noticed")
 
 
+def test_go(folder):
+    if not (ROOT / "build" / "wasm" / "pcre2").is_dir():
+        return skip("the sources of PCRE2 are not there: ./dev fetch wasm")
+    done = released(folder, "--untagged", part="go")
+    if not check(done.returncode == 0, f"release: {done.stdout}{done.stderr}"):
+        return None
+    with tarfile.open(folder / f"turnstile-go-{sources.version()}.tar.gz") as archive:
+        packed = {m.name.partition("/")[2] for m in archive.getmembers()}
+    wanted = {"go.mod", "turnstile.go", "turnstile.c", "turnstile.h", "LICENSE", "LICENCES"}
+    check(wanted <= packed, f"the package for Go lacks {wanted - packed}")
+    return None
+
+
 def test_refuse(folder):
     done = released(folder / "signed", "--untagged", "--sign", "false")
     check(done.returncode == 1 and "release: false" in done.stderr, f"a hook fails: {done.stderr}")
@@ -85,6 +99,7 @@ def main():
         return platform.close()
     with tempfile.TemporaryDirectory() as name:
         test_made(pathlib.Path(name, "dist"))
+        test_go(pathlib.Path(name, "go"))
         test_refuse(pathlib.Path(name))
     return platform.close()
 
