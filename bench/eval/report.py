@@ -437,7 +437,7 @@ def reasoned(found, model):
 
 
 def guarded(found, model):
-    """How many texts the guard against loops changed."""
+    """In how many texts the guard against loops makes a difference."""
     parts = []
     for one, other, what in (
         ("thinking", "guard", "of at most 200 characters"),
@@ -448,10 +448,10 @@ def guarded(found, model):
             changed = sum(a["text"] != b["text"] for a, b in both)
             cut = [sum(not one["over"] for one in side) for side in zip(*both)]
             parts.append(
-                f"Reasoning {what}: the guard changed {changed} of {len(both)} answers; "
-                f"{cut[0]} answers without it, and {cut[1]} with it, were cut after 160 tokens."
+                f"Reasoning {what}: {changed} of {len(both)} answers are others with the guard. "
+                f"Cut after 160 tokens: {cut[0]} without it, {cut[1]} with it."
             )
-    return "\n".join(parts) or "No answers yet."
+    return "\n\n".join(parts) or "No answers yet."
 
 
 def saved(found, model, name="schema"):
