@@ -362,7 +362,7 @@ typedef struct tsl_limits {
    * vocabulary makes tables that all its grammars share (0.1 s for 128k tokens). No deadline ends
    * that, so compile `{}` once at the start */
   uint64_t deadline_us;
-  /* bytes that texts may fill of a grammar's tables until newer ones take their place. [8 MiB, or
+  /* bytes that texts may fill of a grammar's tables until newer ones take their place. [5 MiB, or
    * what compiling made, if that is more]; never more than an eighth of max_memory. What texts
    * leave there is a cache: what is missed is found again. See docs/limits.md */
   uint64_t text_memory;

@@ -13,6 +13,7 @@ typedef struct grower {
   tsl_matcher *m;
   size_t left;    /* tokens that are still to come */
   uint64_t state; /* of the random numbers */
+  bench_samples steps;
 } grower;
 
 static uint64_t draw(grower *g, uint64_t below) {
@@ -22,11 +23,28 @@ static uint64_t draw(grower *g, uint64_t below) {
   return (g->state >> 11) % below;
 }
 
+/* The mask, or the token that was drawn from it; *ns grows. False if the call fails. */
+static bool mask(grower *g, double *ns) {
+  const bench_clock *clock = &g->setup->clock;
+  uint64_t from = bench_clock_now(clock);
+  tsl_status status = tsl_matcher_mask(g->m, g->setup->mask);
+  *ns += bench_clock_span(clock, from, bench_clock_now(clock));
+  return status == TSL_OK;
+}
+
+static bool accept(grower *g, tsl_token token, double ns) {
+  const bench_clock *clock = &g->setup->clock;
+  uint64_t from = bench_clock_now(clock);
+  tsl_status status = tsl_matcher_accept(g->m, token);
+  ns += bench_clock_span(clock, from, bench_clock_now(clock));
+  g->left--;
+  return status == TSL_OK && bench_samples_add(&g->steps, ns / 1e3);
+}
+
 /* The mask, then the token; false if a call fails or the token is rejected. */
 static bool step(grower *g, tsl_token token) {
-  g->left--;
-  return tsl_matcher_mask(g->m, g->setup->mask) == TSL_OK &&
-         tsl_matcher_accept(g->m, token) == TSL_OK;
+  double ns = 0;
+  return mask(g, &ns) && accept(g, token, ns);
 }
 
 /* A valid text of the case; false if a call fails. */
@@ -56,17 +74,15 @@ static tsl_token draw_token(grower *g) {
 static bool wander(grower *g) {
   tsl_matcher_reset(g->m);
   for (size_t i = 0; i < TEXT_MAX && g->left; i++) {
-    if (tsl_matcher_mask(g->m, g->setup->mask) != TSL_OK) return false;
-    tsl_token token = draw_token(g);
-    if (token == TSL_NO_TOKEN) return false;
-    g->left--;
-    if (tsl_matcher_accept(g->m, token) != TSL_OK) return false;
+    double ns = 0;
+    tsl_token token = mask(g, &ns) ? draw_token(g) : TSL_NO_TOKEN;
+    if (token == TSL_NO_TOKEN || !accept(g, token, ns)) return false;
     if (tsl_matcher_is_terminated(g->m)) break;
   }
   return true;
 }
 
-double bench_grow(const bench_setup *setup, const bench_case *c) {
+bench_grown bench_grow(const bench_setup *setup, const bench_case *c) {
   tsl_grammar *grammar = NULL;
   grower g = {.setup = setup, .left = setup->grow, .state = 0x9e3779b97f4a7c15u};
   bool ok =
@@ -79,5 +95,7 @@ double bench_grow(const bench_setup *setup, const bench_case *c) {
   if (ok) tsl_grammar_get_stats(grammar, &stats);
   tsl_matcher_free(g.m);
   tsl_grammar_release(grammar);
-  return (double)stats.memory / 1024;
+  bench_grown made = {(double)stats.memory / 1024, bench_summarize(&g.steps)};
+  bench_samples_free(&g.steps);
+  return made;
 }

@@ -1,4 +1,4 @@
-/* grow.h - how much memory a grammar holds after many tokens.
+/* grow.h - what many tokens cost: memory, and time a token.
  *
  * Method    A grammar of its own. First come the valid texts, token by token, each with its mask.
  *           Then come drawn texts. Each step draws one of the allowed tokens, all with the same
@@ -13,7 +13,12 @@
 
 #include "bench/driver/run.h"
 
-/* KiB of the grammar after setup->grow tokens; 0 if it does not compile or a call fails. */
-double bench_grow(const bench_setup *setup, const bench_case *c);
+typedef struct bench_grown {
+  double kb;           /* KiB of the grammar at the end; 0: it does not compile, or a call failed */
+  bench_summary steps; /* µs of each token, mask and commit together */
+} bench_grown;
+
+/* After setup->grow tokens. */
+bench_grown bench_grow(const bench_setup *setup, const bench_case *c);
 
 #endif

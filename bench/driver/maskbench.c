@@ -65,7 +65,7 @@ static const char usage[] =
     "before the mask alone (call)\n"
     "  --verify N         compare a mask of every Nth schema with trying each token byte by byte "
     "(64; 0 = never)\n"
-    "  --grow N           look at a grammar's memory after N tokens, too (0 = do not)\n"
+    "  --grow N           a grammar's memory after N tokens, and their time, too (0 = do not)\n"
     "  --clock wall|processor  time that passes, or that of the processor in this thread (wall)\n"
     "  --out F            write one JSON line per schema\n"
     "  --samples yes|no   with every sample of the first pass in it (no)\n"

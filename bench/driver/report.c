@@ -77,7 +77,11 @@ void bench_report_case(FILE *out, const bench_case *c, const bench_verdict *v,
   put_real(gen, "commit_us", v->commit_us);
   put_real(gen, "memory_kb", v->memory_kb);
   put_real(gen, "matcher_kb", v->matcher_kb);
-  if (v->grown_kb > 0) put_real(gen, "grown_kb", v->grown_kb);
+  if (v->grown_kb > 0) {
+    put_real(gen, "grown_kb", v->grown_kb);
+    put_real(gen, "grown_us", v->grown_us);
+    put_real(gen, "grown_p99_us", v->grown_p99_us);
+  }
   if (samples) put_samples(gen, "mask_samples_us", &samples->mask, v->first_sample, v->measured);
   if (samples)
     put_samples(gen, "commit_samples_us", &samples->commit, v->first_sample, v->measured);

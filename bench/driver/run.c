@@ -412,6 +412,13 @@ static void finish(run *r, const tsl_grammar *grammar) {
   add(r, &r->totals->lent_kb, memory_of(grammar) - r->verdict->memory_kb);
 }
 
+static void note_grown(run *r) {
+  bench_grown grown = bench_grow(r->setup, r->c);
+  r->verdict->grown_kb = grown.kb;
+  r->verdict->grown_us = grown.steps.avg;
+  r->verdict->grown_p99_us = grown.steps.p99;
+}
+
 static void run_passes(run *r) {
   tsl_grammar *grammar = NULL;
   tsl_matcher *matcher = NULL;
@@ -426,7 +433,7 @@ static void run_passes(run *r) {
     }
     finish(r, grammar);
     start_time_limit(r->setup->timeout_s);
-    if (r->setup->grow) r->verdict->grown_kb = bench_grow(r->setup, r->c);
+    if (r->setup->grow) note_grown(r);
   }
   start_time_limit(0);
   tsl_matcher_free(matcher);

@@ -98,7 +98,8 @@ typedef struct bench_verdict {
   size_t test, token;
   size_t tokens;                                   /* fed in the first pass */
   double ttfm_us, mask_us, mask_max_us, commit_us; /* averages over this schema's first pass */
-  double memory_kb, matcher_kb, grown_kb;
+  double memory_kb, matcher_kb;
+  double grown_kb, grown_us, grown_p99_us; /* after, and over, many tokens (grow.h) */
   size_t first_sample; /* of the first pass, in the totals; there are `measured` */
   size_t measured;
 } bench_verdict;

@@ -15,8 +15,8 @@
  * Text      So a matcher keeps its text: 4 bytes a token, and the bytes that were given as bytes.
  * Own       A text that alone needs a great many expressions gets an edition that it has alone,
  *           bounded by max_memory. So the text that fills it fails, and no other does.
- * Example   A share of 8 MiB. Random texts of that pattern leave some 400 bytes a letter. After
- *           40,000 letters the grammar is closed, after 80,000 it is left: a text of 200 letters
+ * Example   A share of 5 MiB. Random texts of that pattern leave some 400 bytes a letter. After
+ *           25,000 letters the grammar is closed, after 50,000 it is left: a text of 200 letters
  *           reads them again in some 0.1 ms.
  * Origin    The program holds the grammar that it compiled: the origin. An edition is a whole
  *           grammar with views of its own. A reference to an edition, or to a view of it, also

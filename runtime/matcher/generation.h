@@ -23,8 +23,8 @@
  *           view. That has a lock of its own (`door`), so that tsl_matcher_new waits for no walk.
  *           `closed` and `left` are read without a lock. A thread that reads an old value stays in
  *           the old space a little longer.
- * Example   A share of 8 MiB. Texts with free members leave some 250 bytes a token, so a generation
- *           lasts some 34,000 tokens. Texts of 1,000 tokens mostly end before theirs is left.
+ * Example   A share of 5 MiB. Texts with free members leave some 250 bytes a token, so a generation
+ *           lasts some 21,000 tokens. Texts of 1,000 tokens mostly end before theirs is left.
  * Bound     A grammar holds what compiling made, and at most two shares for each generation that is
  *           alive. The first and the newest generation are alive, and all those with matchers. Of
  *           these at most GENERATIONS are not left, and one more for each MATCHERS_EACH matchers. A
@@ -40,7 +40,7 @@
 
 #include "runtime/matcher/matcher.h"
 
-#define TSL__SHARE ((uint64_t)8 << 20) /* bytes, or what compiling made, where that is more */
+#define TSL__SHARE ((uint64_t)5 << 20) /* bytes, or what compiling made, where that is more */
 /* A share is no more than this part of max_memory. A build in which every other call evicts sets
  * more: see docs/testing.md. */
 #ifndef TSL__SHARE_PART
