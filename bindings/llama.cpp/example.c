@@ -1,17 +1,15 @@
 /* example.c - a chat completion under a JSON Schema: example MODEL.gguf QUESTION SCHEMA
  *
- * SPDX-License-Identifier: Apache-2.0
- */
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>
 #include <turnstile-llama.h>
 
 int main(int argc, char **argv) {
-  struct llama_model *model =
-      argc == 4 ? llama_model_load_from_file(argv[1], llama_model_default_params()) : NULL;
-  struct llama_context *context =
-      model ? llama_init_from_model(model, llama_context_default_params()) : NULL;
-  if (!context) return fprintf(stderr, "usage: example MODEL.gguf QUESTION SCHEMA\n"), 2;
+  if (argc != 4) return fprintf(stderr, "usage: example MODEL.gguf QUESTION SCHEMA\n"), 2;
+  struct llama_model *model = llama_model_load_from_file(argv[1], llama_model_default_params());
+  struct llama_context *context = llama_init_from_model(model, llama_context_default_params());
+  if (!context) return 2; /* llama.cpp has said why */
   const struct llama_vocab *words = llama_model_get_vocab(model);
   tsl_schema_options options = {.whitespace = TSL_WS_COMPACT};
   tsl_vocab *vocab = NULL;
@@ -28,18 +26,15 @@ int main(int argc, char **argv) {
   static llama_token tokens[1 << 15];
   int n = llama_chat_apply_template(llama_model_chat_template(model, NULL), &message, 1, true,
                                     prompt, sizeof prompt);
-  n = n < 0 || n > (int)sizeof prompt
-          ? -1
-          : llama_tokenize(words, prompt, n, tokens, 1 << 15, true, true);
-  while (n > 0 && !llama_decode(context, llama_batch_get_one(tokens, n)) &&
-         !llama_vocab_is_eog(words, tokens[0] = llama_sampler_sample(chain, context, -1)))
-    fwrite(piece, 1, (size_t)llama_token_to_piece(words, tokens[0], piece, sizeof piece, 0, false),
-           stdout),
-        n = 1;
+  if (n < 0 || n > (int)sizeof prompt) return 1;
+  n = llama_tokenize(words, prompt, n, tokens, 1 << 15, true, true);
+  for (; n > 0 && !llama_decode(context, llama_batch_get_one(tokens, n)); n = 1) {
+    if (llama_vocab_is_eog(words, *tokens = llama_sampler_sample(chain, context, -1))) break;
+    int length = llama_token_to_piece(words, *tokens, piece, sizeof piece, 0, false);
+    fwrite(piece, 1, (size_t)length, stdout);
+  }
   llama_sampler_free(chain);
   tsl_grammar_release(grammar);
   tsl_vocab_release(vocab);
-  llama_free(context);
-  llama_model_free(model);
-  return 0;
+  llama_free(context), llama_model_free(model);
 }

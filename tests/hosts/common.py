@@ -137,6 +137,16 @@ def missing(what):
     end({"passed": 0, "failed": 1, "skipped": 0}, f"NOT TRIED: {what}")
 
 
+def account(counts, texts, tokens):
+    """How a host's line ends. The validator has judged each of the texts, and counted a wrong one
+    as failed.
+    """
+    if not texts:
+        counts["failed"] += 1
+    verdict = "NOT all checks hold" if counts["failed"] else "all valid"
+    return f"{texts} texts, {tokens} tokens generated, {verdict}"
+
+
 def end(counts, what):
     """The host's line, and the closing line that ./dev test adds up."""
     print(what)

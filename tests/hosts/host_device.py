@@ -3,20 +3,23 @@
 
 turnstile.cu and turnstile.metal run on the processor, each thread of a group as a fiber
 (tests/hosts/device). Masked rows are compared with tsl_mask_apply, and tokens with
-tsl_sampler_draw: rows of all kinds and shapes, two sizes of a group. clang
-compiles turnstile.cu for NVIDIA's and AMD's instructions, where no product may be contracted with a
-sum. The assembler that Triton's package has takes the result for three generations of GPUs.
-turnstile.wgsl runs in Chromium: ./dev test page.
+tsl_sampler_draw: rows of all kinds and shapes, two sizes of a group. Both write texts of a JSON
+Schema, which PyPI's jsonschema judges. clang compiles turnstile.cu for NVIDIA's and AMD's
+instructions, where no product may be contracted with a sum. The assembler that Triton's package has
+takes the result for three generations of GPUs. turnstile.wgsl runs in Chromium: ./dev test page.
 
     python tests/hosts/host_device.py     (./dev test hosts runs it)
 
 SPDX-License-Identifier: Apache-2.0
 """
 
+import json
 import pathlib
 import re
 import subprocess
 import sys
+
+import jsonschema
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import common
@@ -25,6 +28,17 @@ FOLDER = common.BUILD / "hosts" / "device"
 SOURCES = common.ROOT / "tests" / "hosts" / "device"
 KERNELS = common.ROOT / "bindings" / "device"
 THREADS = (256, 32)
+TEXTS = 10  # of each language
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "maxLength": 12},
+        "age": {"type": "integer", "minimum": 0, "maximum": 130},
+        "tags": {"type": "array", "items": {"enum": ["a", "b"]}, "maxItems": 3},
+    },
+    "required": ["name", "age"],
+    "additionalProperties": False,
+}
 CLANG = ["clang++", "-std=c++17", "-O2", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", "-I."]
 CLANG += ["--cuda-device-only", "-include", "tests/hosts/device/cuda.h", "-S"]
 NVIDIA = ["-x", "cuda", "--cuda-gpu-arch=sm_70", "-nocudainc", "-nocudalib"]
@@ -49,6 +63,16 @@ def build(language, threads):
         + [common.BUILD / "libturnstile.a", *flags, "-lm", "-lpthread"]
     )
     return program
+
+
+def write_texts(counts, program):
+    """Texts of which the kernel draws each token, judged; how many, and of how many tokens."""
+    lines = common.program([program, "text", json.dumps(SCHEMA), str(TEXTS)])
+    common.add(counts, lines)
+    rows = [line.split(" ") for line in lines if line.startswith("text ")]
+    for _, _, text in rows:
+        jsonschema.validate(json.loads(bytes.fromhex(text)), SCHEMA)
+    return len(rows), sum(int(tokens) for _, tokens, _ in rows)
 
 
 def compile_for_gpus(counts):
@@ -80,17 +104,20 @@ def compile_for_gpus(counts):
 
 def main():
     counts = {"passed": 0, "failed": 0, "skipped": 0}
+    made = []
     for language in ("cuda", "metal"):
         for threads in THREADS:
             program = build(language, threads)
             common.add(counts, common.program([program, "apply"]))
             print(f"  {language}, groups of {threads}:")
             common.add(counts, common.program([program, "draw", str(threads)]))
+        made.append(write_texts(counts, program))
     compiled = compile_for_gpus(counts)
     common.end(
         counts,
         "bindings/device: turnstile.cu and turnstile.metal on the processor, a fiber for each "
-        f"thread: masks, draws; turnstile.cu {compiled}; no GPU ran them",
+        f"thread: masks, draws; turnstile.cu {compiled}; no GPU ran them; "
+        f"{common.account(counts, *(sum(column) for column in zip(*made)))}",
     )
 
 

@@ -2,12 +2,15 @@
 """llama.cpp: Turnstile as a sampler (bindings/llama.cpp), against the llama.cpp that PyPI's
 llama-cpp-python carries.
 
-Builds its CPU library once into build/llama.cpp-lib (three minutes of one core, kept there). Makes
-a tiny random model with a real vocabulary (Llama 3). Runs tests/hosts/llama.c: vocabularies, the
-sampler's interface, chat completions under JSON Schemas, and the same grammars in llama.cpp's own
-engine. Runs chat completions through llama-cpp-python and turnstile.llama_cpp. Runs llama.cpp's own
-integration of llguidance, as it is, over bindings/compat/llguidance. What was generated is judged
-by PyPI's jsonschema.
+Builds its CPU library once into build/llama.cpp-lib (three minutes of one core, kept there), from a
+copy of the sources that has bindings/llama.cpp/server.patch. host_llama_server.py builds
+llama-server there.
+
+Makes a tiny random model with a real vocabulary (Llama 3). Runs tests/hosts/llama.c: vocabularies,
+the sampler's interface, chat completions under JSON Schemas, and the same grammars in llama.cpp's
+own engine. Runs chat completions through llama-cpp-python and turnstile.llama_cpp. Runs llama.cpp's
+own integration of llguidance, as it is, over bindings/compat/llguidance. What was generated is
+judged by PyPI's jsonschema.
 
     python tests/hosts/host_llama.py     (./dev test hosts runs it; needs ./dev fetch llama)
 
@@ -33,6 +36,8 @@ import doc_blocks
 SOURCE = common.BUILD / "llama.cpp"
 PYTHON = common.BUILD / "llama-cpp-python"
 LIBRARY = common.BUILD / "llama.cpp-lib"
+PATCH = common.ROOT / "bindings" / "llama.cpp" / "server.patch"
+LINK = f"-L{common.BUILD} -Wl,-rpath,{common.BUILD}"
 VOCABULARY = SOURCE / "models" / "ggml-vocab-llama-bpe.gguf"
 # -O1 takes two thirds of the time that a release's -O3 takes to compile. Speeds that are printed
 # are of this build.
@@ -43,12 +48,13 @@ OPTIONS = [
     "-DBUILD_SHARED_LIBS=ON",
     "-DGGML_OPENMP=OFF",
     "-DGGML_LLAMAFILE=OFF",
-    "-DLLAMA_BUILD_COMMON=OFF",
     "-DLLAMA_BUILD_TESTS=OFF",
     "-DLLAMA_BUILD_EXAMPLES=OFF",
-    "-DLLAMA_BUILD_TOOLS=OFF",
-    "-DLLAMA_BUILD_SERVER=OFF",
-    "-DLLAMA_CURL=OFF",
+    "-DLLAMA_BUILD_APP=OFF",
+    "-DLLAMA_OPENSSL=OFF",
+    "-DLLAMA_USE_PREBUILT_UI=OFF",
+    f"-DCMAKE_SHARED_LINKER_FLAGS={LINK}",
+    f"-DCMAKE_EXE_LINKER_FLAGS={LINK}",
 ]
 
 SCHEMAS = {
@@ -97,15 +103,56 @@ SCHEMAS = {
 }
 
 
-def build_library():
-    if not (LIBRARY / "build.ninja").is_file():
-        common.run(["cmake", "-B", LIBRARY, "-S", SOURCE, "-G", "Ninja", *OPTIONS])
-    common.say(
-        "building llama.cpp (once; three minutes of one core)"
-        if not (LIBRARY / "bin" / "libllama.so").exists()
-        else "llama.cpp is built"
-    )
-    common.run(["ninja", "-C", LIBRARY, "-j2", "llama"])
+def write(path, data):
+    """A file of the copy, left as it is where it has this content: ninja looks at times."""
+    if not path.is_file() or path.read_bytes() != data:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+
+def patched_files():
+    """The files that the patch changes."""
+    lines = PATCH.read_text().splitlines()
+    return [line.removeprefix("+++ b/") for line in lines if line.startswith("+++ ")]
+
+
+def copy_source():
+    """The sources with the patch, and Turnstile's files beside. What is no part of the library is
+    compiled without optimisation, in half the time.
+    """
+    copy, stamp = LIBRARY / "source", (SOURCE / ".stamp").read_text()
+    if not (copy / ".stamp").is_file() or (copy / ".stamp").read_text() != stamp:
+        shutil.rmtree(LIBRARY, ignore_errors=True)
+        left_out = {"docs", "models", "media", ".stamp"}  # of the top folder
+        top = str(SOURCE)
+        shutil.copytree(SOURCE, copy, ignore=lambda at, _: left_out if at == top else ())
+        (copy / ".stamp").write_text(stamp)
+    with tempfile.TemporaryDirectory() as folder:
+        for name in patched_files():
+            target = pathlib.Path(folder, name)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(SOURCE / name, target)
+        common.run(["patch", "-p1", "-d", folder, "-i", PATCH])
+        changed = {name: pathlib.Path(folder, name).read_bytes() for name in patched_files()}
+    for part in ("common", "tools", "vendor"):
+        name = f"{part}/CMakeLists.txt"
+        text = changed.get(name) or (SOURCE / name).read_bytes()
+        changed[name] = b"add_compile_options(-O0)\n" + text
+    for name, text in changed.items():
+        write(copy / name, text)
+    for name in ("turnstile-llama.h", "turnstile-llama.c"):
+        write(copy / "common" / name, (PATCH.parent / name).read_bytes())
+    write(copy / "common" / "turnstile.h", (common.ROOT / "include" / "turnstile.h").read_bytes())
+    return copy
+
+
+def build(target):
+    """Build a target of llama.cpp's; its version."""
+    with common.one_at_a_time("llama.cpp-lib"):
+        source = copy_source()
+        if not (LIBRARY / "build.ninja").is_file():
+            common.run(["cmake", "-B", LIBRARY, "-S", source, "-G", "Ninja", *OPTIONS])
+        common.run(["ninja", "-C", LIBRARY, "-j2", target])
     text = (SOURCE / "CMakeLists.txt").read_text()
     return (
         ".".join(
@@ -115,6 +162,15 @@ def build_library():
         if "LLAMA_VERSION_MAJOR" in text
         else "?"
     )
+
+
+def build_library():
+    common.say(
+        "building llama.cpp (once; three minutes of one core)"
+        if not (LIBRARY / "bin" / "libllama.so").exists()
+        else "llama.cpp is built"
+    )
+    return build("llama")
 
 
 def build_program(name, source):
@@ -257,7 +313,7 @@ LLGUIDANCE = {
 
 def try_llguidance(counts, model):
     """llama.cpp's common/llguidance.cpp, compiled as it is, with the stand-in's header and calls;
-    the number of tokens.
+    how many texts, and of how many tokens.
     """
     folder = pathlib.Path("bindings/compat/llguidance")
     shim, program = LIBRARY / "turnstile-llguidance.o", LIBRARY / "turnstile-llama-llguidance"
@@ -313,7 +369,7 @@ def try_llguidance(counts, model):
             "-lpthread",
         ]
     )
-    tokens = 0
+    texts = tokens = 0
     for kind, grammar in LLGUIDANCE.values():
         for seed in range(3):
             done = subprocess.run(
@@ -336,7 +392,8 @@ def try_llguidance(counts, model):
                 jsonschema.validate(json.loads(text), grammar)
                 counts["passed"] += 1
             tokens += int(count)
-    return tokens
+            texts += 1
+    return texts, tokens
 
 
 def to_gbnf(schema):
@@ -388,7 +445,9 @@ def judge(counts, lines):
 
 
 def chat_in_python(counts, python, model, folder):
-    """The same through llama-cpp-python, over the library that was built; the number of tokens."""
+    """The same through llama-cpp-python, over the library that was built. How many texts, of how
+    many tokens.
+    """
     environment = {
         **os.environ,
         "LLAMA_CPP_LIB_PATH": str(LIBRARY / "bin"),
@@ -397,8 +456,8 @@ def chat_in_python(counts, python, model, folder):
     if not (common.BUILD / "bindings" / "python" / "turnstile" / "_core.abi3.so").is_file():
         print("  FAILED: llama-cpp-python was not tried: the Python package is not built")
         counts["failed"] += 1
-        return 0
-    tokens = 0
+        return 0, 0
+    texts = tokens = 0
     for name, schema in SCHEMAS.items():
         for line in common.program(
             [python, "tests/hosts/llama_python.py", model, pathlib.Path(folder, f"{name}.json")],
@@ -408,6 +467,7 @@ def chat_in_python(counts, python, model, folder):
             jsonschema.validate(json.loads(answer["text"]), schema)
             counts["passed" if answer["finish"] == "stop" else "failed"] += 1
             tokens += answer["tokens"]
+            texts += 1
     (line,) = common.program([python, "tests/hosts/llama_models.py", model], env=environment)
     answer = json.loads(line)
     same = answer["person"] == answer["again"] == answer["streamed"]
@@ -427,36 +487,19 @@ def chat_in_python(counts, python, model, folder):
         and person["age"] in ("18", "19")
         else "failed"
     ] += 1
-    return tokens
+    return texts, tokens
 
 
 def try_patch(counts):
-    """The patch that makes Turnstile the grammar engine of llama.cpp's programs. It has at most 40
-    lines, applies to these sources, and what it changes compiles.
+    """The patch that makes Turnstile a grammar engine of llama.cpp's programs: it has at most 40
+    lines, and applies to these sources. host_llama_server.py builds and runs what it changes.
     """
-    patch = common.ROOT / "bindings" / "llama.cpp" / "server.patch"
-    lines = patch.read_text().splitlines()
+    lines = PATCH.read_text().splitlines()
     added = sum(line.startswith("+") and not line.startswith("+++") for line in lines)
-    files = [line.removeprefix("+++ b/") for line in lines if line.startswith("+++ ")]
-    counts["passed" if 0 < added <= 40 and len(files) == 2 else "failed"] += 1
-    common.run(["patch", "--dry-run", "-p1", "-d", SOURCE, "-i", patch])
-    with tempfile.TemporaryDirectory() as folder:
-        for name in files:
-            target = pathlib.Path(folder, name)
-            target.parent.mkdir(exist_ok=True)
-            shutil.copyfile(SOURCE / name, target)
-        common.run(["patch", "-p1", "-d", folder, "-i", patch])
-        includes = [SOURCE / part for part in ("common", "include", "ggml/include", "vendor")]
-        includes += [common.ROOT / "include", common.ROOT / "bindings" / "llama.cpp"]
-        for name in files:
-            common.run(
-                ["g++", "-std=c++17", "-O0", "-w", "-DLLAMA_USE_TURNSTILE", "-c", "-o", "patched.o"]
-                + [f"-I{path}" for path in includes]
-                + [pathlib.Path(folder, name)],
-                cwd=folder,
-            )
-            counts["passed"] += 1
-    return f"its server's patch ({added} lines) applies and compiles"
+    counts["passed" if 0 < added <= 40 else "failed"] += 1
+    common.run(["patch", "--dry-run", "-p1", "-d", SOURCE, "-i", PATCH])
+    counts["passed"] += 1
+    return f"its server's patch ({added} lines) applies"
 
 
 def main():
@@ -492,12 +535,13 @@ def main():
             f"not valid against the schema, {median:.1f} µs a token (median of the texts' "
             f"medians), {mean:.1f} µs on average"
         )
+    made = [(len(times.get("turnstile", ())), tokens.get("turnstile", 0)), in_python, in_llguidance]
     common.end(
         counts,
         f"llama.cpp {version} (llama-cpp-python 0.3.36): vocabularies, sampler interface, chat "
-        f"completion with {len(SCHEMAS)} schemas, "
-        f"{tokens.get('turnstile', 0)} tokens generated; from llama-cpp-python {in_python}; "
-        f"through llama.cpp's integration of llguidance {in_llguidance}; {patched}",
+        f"completion with {len(SCHEMAS)} schemas, from llama-cpp-python, and through llama.cpp's "
+        f"integration of llguidance; {patched}; "
+        f"{common.account(counts, *(sum(column) for column in zip(*made)))}",
     )
 
 

@@ -119,8 +119,8 @@ def main():
     }
     if counts["failed"]:
         print(done.stdout)
-    tokens, wanted = 0, schema()
-    for count, text in re.findall(r"text (\d+) ([0-9a-f]+)", done.stdout):
+    tokens, wanted, texts = 0, schema(), re.findall(r"text (\d+) ([0-9a-f]+)", done.stdout)
+    for count, text in texts:
         jsonschema.Draft202012Validator(wanted, format_checker=jsonschema.FormatChecker()).validate(
             json.loads(bytes.fromhex(text))
         )
@@ -144,7 +144,7 @@ def main():
     common.end(
         counts,
         f"Node {versions[0].strip()[1:]} (Emscripten {emcc}): package turnstile, turnstile.wasm "
-        f"of {size >> 10} KiB, {tokens} tokens generated",
+        f"of {size >> 10} KiB; {common.account(counts, len(texts), tokens)}",
     )
 
 

@@ -185,8 +185,8 @@ def main():
             r'r#"(.*?)"#', (CRATES / "turnstile" / "tests" / "generate.rs").read_text(), re.S
         )[1]
     )
-    tokens = 0
-    for length, text in re.findall(r"text (\d+) (\{.*\})", done.stdout):
+    tokens, texts = 0, re.findall(r"text (\d+) (\{.*\})", done.stdout)
+    for length, text in texts:
         jsonschema.validate(json.loads(text), schema)
         tokens += int(length)
         counts["passed"] += 1
@@ -213,8 +213,8 @@ def main():
     ]
     common.end(
         counts,
-        f"Rust (cargo {version}): turnstile-sys and turnstile, {tokens} tokens generated, example "
-        f"person: {example.stdout.strip()}; types: {ticket}",
+        f"Rust (cargo {version}): turnstile-sys and turnstile, example person: "
+        f"{example.stdout.strip()}; types: {ticket}; {common.account(counts, len(texts), tokens)}",
     )
 
 

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """The wheel: `pip wheel .` with the oldest CPython from 3.9 on that is here. The tests of
-tests/package/ (TESTS) run on that wheel. pip installs the wheel into an empty environment of every
-CPython that is here, one for each version. Debian 12 has 3.11 alone; pyenv's are found too.
+tests/package/ (TESTS) run on that wheel, and texts are generated, which PyPI's jsonschema judges.
+pip installs the wheel into an empty environment of every CPython that is here, one for each
+version. Debian 12 has 3.11 alone; pyenv's are found too.
 
     python tests/hosts/host_wheel.py     (./dev test hosts runs it)
 
 SPDX-License-Identifier: Apache-2.0
 """
 
+import json
 import os
 import pathlib
 import re
@@ -15,6 +17,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+import jsonschema
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import common
@@ -27,6 +31,33 @@ PROBE = (
 TESTS = [
     f"tests/package/test_package{part}.py" for part in ("", "_grammars", "_stored", "_decoding")
 ]
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "maxLength": 20},
+        "born": {"type": "string", "format": "date"},
+        "tags": {"type": "array", "items": {"enum": ["a", "b"]}, "uniqueItems": True},
+    },
+    "required": ["name", "born"],
+    "additionalProperties": False,
+}
+# Ten texts of an installed package, each as its number of tokens and its JSON string.
+GENERATE = f"""
+import array, json, turnstile
+vocab = turnstile.Vocab.embedded()
+grammar = turnstile.Grammar.json_schema(vocab, {SCHEMA!r}, whitespace="compact")
+logits, mask = array.array("f", [0.0] * vocab.logits_width), bytearray(4 * vocab.mask_words)
+for seed in range(10):
+    matcher, sampler = turnstile.Matcher(grammar), turnstile.Sampler(seed=seed, temperature=1.0)
+    text, tokens = b"", 0
+    while not matcher.is_terminated:
+        matcher.mask(mask)
+        token = sampler.draw(logits, mask)[0]
+        matcher.accept(token)
+        text += b"" if vocab.is_eog(token) else vocab.token_bytes(token)
+        tokens += 1
+    print(tokens, json.dumps(text.decode()))
+"""
 PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check")
 
 
@@ -58,8 +89,23 @@ def environment(python, folder):
     return folder / "bin" / "python"
 
 
+def generate(counts, python, folder):
+    """Texts of the installed package, judged; how many texts and tokens."""
+    printed = common.run([python, "-c", GENERATE], cwd=folder, stderr=None).splitlines()
+    tokens = 0
+    for line in printed:
+        number, text = line.split(" ", 1)
+        checker = jsonschema.Draft202012Validator.FORMAT_CHECKER
+        jsonschema.validate(json.loads(json.loads(text)), SCHEMA, format_checker=checker)
+        counts["passed"] += 1
+        tokens += int(number)
+    return len(printed), tokens
+
+
 def try_wheel(counts, python, wheel, folder):
-    """The package's own tests, with the installed wheel in the place of the build folder's."""
+    """The package's own tests, with the installed wheel in the place of the build folder's; how
+    many texts were generated, and of how many tokens.
+    """
     inside = environment(python, folder)
     common.run([inside, *PIP, "install", "--no-deps", "--no-index", wheel])
     where = common.run(
@@ -89,6 +135,7 @@ def try_wheel(counts, python, wheel, folder):
             sep="\n",
             end="",
         )
+    return generate(counts, inside, folder)
 
 
 def try_manual(counts, folder):
@@ -132,12 +179,16 @@ def main():
             )
         try_manual(counts, folder / "manual")
         wheel = next((folder / "wheels").glob("*.whl"))
-        for version, (python, _) in found.items():
+        made = [
             try_wheel(counts, python, wheel, folder / "{}.{}".format(*version))
+            for version, (python, _) in found.items()
+        ]
     versions = ", ".join(text for _, text in found.values())
+    account = common.account(counts, *(sum(column) for column in zip(*made)))
     common.end(
         counts,
-        f"CPython {versions}: {wheel.name}, built once, installed in each; the package's own tests",
+        f"CPython {versions}: {wheel.name}, built once, installed in each; the package's own "
+        f"tests; {account}",
     )
 
 

@@ -1,8 +1,6 @@
-/* example.c - a program for llguidance's C calls, on Turnstile, which is compiled into it: example
- * TOKENIZER.json SCHEMA
+/* example.c - a program for llguidance's C calls, on Turnstile: example TOKENIZER.json SCHEMA
  *
- *     cc -Ibindings/compat/llguidance -Iinclude example.c bindings/compat/llguidance/llguidance.c
- *     -lturnstile
+ *     cc -I. -I../../../include example.c llguidance.c -lturnstile
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,12 +1,7 @@
-"""Ray Data: a batch of prompts, each answered under a JSON Schema.    python ray_batch.py [PROMPTS]
+"""Ray Data: a batch of answers, by processes that share a folder of grammars.  python ray_batch.py
 
-Four processes share a folder: one compiles the grammar, the others map its file. A process that
-dies is started again, and its prompts with it. Random logits stand for a model's.
-
-SPDX-License-Identifier: Apache-2.0
+Random logits stand for a model. SPDX-License-Identifier: Apache-2.0
 """
-
-import sys
 
 import numpy
 import ray
@@ -15,8 +10,8 @@ import turnstile
 
 FOLDER = "/dev/shm/turnstile"
 FIELDS = {"name": {"type": "string", "maxLength": 12}, "age": {"enum": [18, 19]}}
-CLOSED = {"type": "object", "additionalProperties": False}
-SCHEMA = {**CLOSED, "properties": FIELDS, "required": [*FIELDS]}
+SCHEMA = {"properties": FIELDS, "required": [*FIELDS], "additionalProperties": False}
+SCHEMA["type"] = "object"
 
 
 class Answer:
@@ -25,26 +20,21 @@ class Answer:
         self.grammar = turnstile.Grammar.json_schema(self.vocab, SCHEMA, cache=folder)
 
     def write(self, prompt, most=64):
-        """The answer to one prompt: the same in every process, as the seed is the prompt's."""
         matcher, budget = turnstile.Matcher(self.grammar), turnstile.Budget(self.grammar)
         sampler, random = turnstile.Sampler(seed=prompt), numpy.random.default_rng(prompt)
-        mask, text = numpy.zeros(self.vocab.mask_words, dtype=numpy.int32), b""
+        mask, tokens = numpy.zeros(self.vocab.mask_words, dtype=numpy.int32), []
         budget.start(matcher, most)
-        for left in range(most, 0, -1):
-            budget.mask(matcher, left, mask)
-            token = sampler.draw(random.standard_normal(32 * len(mask), numpy.float32), mask)[0]
-            matcher.accept(token)
-            if self.vocab.is_eog(token):
-                break
-            text += self.vocab.token_bytes(token)
-        return text.decode()
+        while not matcher.is_terminated:  # after `most` tokens at the latest
+            budget.mask(matcher, most - len(tokens), mask)
+            tokens.append(sampler.draw(random.standard_normal(32 * len(mask), "f4"), mask)[0])
+            matcher.accept(tokens[-1])
+        return b"".join(map(self.vocab.token_bytes, tokens[:-1])).decode(), len(tokens)
 
     def __call__(self, batch):
-        return {"prompt": batch["id"], "text": [self.write(int(i)) for i in batch["id"]]}
+        texts, tokens = zip(*(self.write(int(i)) for i in batch["id"]))
+        return {"prompt": batch["id"], "text": list(texts), "tokens": list(tokens)}
 
 
 if __name__ == "__main__":
-    prompts = ray.data.range(int(sys.argv[1]) if len(sys.argv) > 1 else 20000)
-    answers = prompts.map_batches(Answer, batch_size=250, concurrency=4, num_cpus=0.5)
-    for row in answers.iter_rows():
-        print(row["prompt"], row["text"])
+    answers = ray.data.range(20000).map_batches(Answer, batch_size=250, concurrency=4, num_cpus=0.5)
+    print(*answers.iter_rows(), sep="\n")

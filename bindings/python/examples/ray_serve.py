@@ -5,7 +5,6 @@
 
 The replicas share one folder: a schema is compiled once, by the replica that meets it first. A
 schema that is refused gets its JSON pointer and status 400. Answer.write stands for a model.
-
 SPDX-License-Identifier: Apache-2.0
 """
 
@@ -32,7 +31,7 @@ class Answers:
             return starlette.responses.JSONResponse(
                 {"error": str(error), "pointer": error.pointer}, status_code=400
             )
-        return {"text": self.answer.write(body["prompt"])}
+        return dict(zip(("text", "tokens"), self.answer.write(body["prompt"])))
 
 
 app = Answers.bind()

@@ -20,7 +20,8 @@ A request that Turnstile can't compile is refused with the JSON pointer and the 
 and never handed to another backend. "grammar" is EBNF where it has "::=", and Lark without it, as
 vLLM has it. A request that goes wrong in the engine (its grammar reaches a limit) is logged and
 ended by vLLM with an error; others go on. Whitespace between tokens of JSON is bounded by
-MAX_WHITESPACE, or left out with vLLM's option disable_any_whitespace.
+MAX_WHITESPACE, or left out with vLLM's option disable_any_whitespace. With its option
+disable_additional_properties an object has no members that its schema does not name.
 
 The logits processor needs no registration at all: vLLM finds it by the entry point
 vllm.logits_processors. It is requested per request,
@@ -56,6 +57,7 @@ from turnstile import _core, tensors
 from turnstile.cache import Cache
 from turnstile.errors import GrammarError, LimitError, TurnstileError, UnsupportedError
 from turnstile.grammar import Grammar
+from turnstile.hosts.vllm_requests import check_nesting, close_objects, make_vocab, width_of
 from turnstile.tools import ebnf_or_lark
 from turnstile.vocab import Vocab, _ids
 
@@ -87,12 +89,13 @@ def _memory(grammar):
 # ---- the structured-output backend ---------------------------------------------------------------
 
 
-def compile_request(vocab, request_type, spec, compact=False):
-    """The grammar of a request of vLLM's; `compact` leaves out all whitespace between tokens of
-    JSON.
+def compile_request(vocab, request_type, spec, compact=False, closed=False):
+    """The grammar of a request of vLLM's. `compact` leaves out all whitespace between tokens of
+    JSON. `closed` leaves out members of objects that the schema does not name.
     """
     options = {"whitespace": "compact" if compact else MAX_WHITESPACE}
     if request_type == StructuredOutputOptions.JSON:
+        spec = close_objects(spec) if closed else spec
         return Grammar.json_schema(vocab, spec, **options)
     if request_type == StructuredOutputOptions.JSON_OBJECT:
         return Grammar.json_schema(vocab, {"type": "object"}, **options)
@@ -112,9 +115,9 @@ class Backend(StructuredOutputBackend):
     """Compiles the grammars of an engine; vLLM calls compile_grammar from several threads."""
 
     def __post_init__(self):
-        self._compact = bool(
-            self.vllm_config and self.vllm_config.structured_outputs_config.disable_any_whitespace
-        )
+        config = self.vllm_config and self.vllm_config.structured_outputs_config
+        self._compact = bool(config and config.disable_any_whitespace)
+        self._closed = bool(config and config.disable_additional_properties)
         self._cache = Cache(MAX_GRAMMARS, MAX_BYTES, _memory)
         self._vocabs = Cache(MAX_VOCABS)
 
@@ -123,21 +126,20 @@ class Backend(StructuredOutputBackend):
         key = tuple(sorted(stop_token_ids)) if stop_token_ids else ()
         own = getattr(self.tokenizer, "eos_token_id", None)
         eog = sorted({*key, own} - {None}) if key else ()
-        width = max(self.vocab_size, len(self.tokenizer))
-        return self._vocabs.get(
-            key, lambda: Vocab.from_transformers(self.tokenizer, logits_width=width, eog=eog)
-        )
+        width = max(self.vocab_size, width_of(self.tokenizer))
+        return self._vocabs.get(key, lambda: make_vocab(self.tokenizer, width, eog))
 
     def compile_grammar(self, request_type, grammar_spec, stop_token_ids=None):
         vocab = self._vocab(stop_token_ids)
         grammar = self._cache.get(
             (request_type, grammar_spec, vocab.eog_tokens),
-            lambda: compile_request(vocab, request_type, grammar_spec, self._compact),
+            lambda: compile_request(vocab, request_type, grammar_spec, self._compact, self._closed),
         )
         return RequestGrammar(grammar)
 
     def allocate_token_bitmask(self, max_num_seqs):
-        return tensors.allocate(max_num_seqs, max(self.vocab_size, len(self.tokenizer)), pin=True)
+        width = max(self.vocab_size, width_of(self.tokenizer))
+        return tensors.allocate(max_num_seqs, width, pin=True)
 
     def destroy(self):
         self._cache.clear()
@@ -220,8 +222,7 @@ class _Validator:
     def _vocab(self, tokenizer):
         # With the tokenizer beside it, whose id is then not given to another.
         return self._vocabs.get(
-            id(tokenizer),
-            lambda: (Vocab.from_transformers(tokenizer, logits_width=len(tokenizer)), tokenizer),
+            id(tokenizer), lambda: (make_vocab(tokenizer, width_of(tokenizer)), tokenizer)
         )[0]
 
     def check(self, params, model_config, tokenizer):
@@ -236,8 +237,13 @@ class _Validator:
             raise VLLMValidationError(
                 "Turnstile follows a text from its begin to its end: it is not for diffusion models"
             )
+        check_nesting(params)
         try:
-            compile_request(self._vocab(tokenizer), *get_structured_output_key(params))
+            vocab = self._vocab(tokenizer)
+        except (TurnstileError, AttributeError, TypeError, ValueError) as error:
+            raise VLLMValidationError(f"Turnstile does not read the tokenizer: {error}") from error
+        try:
+            compile_request(vocab, *get_structured_output_key(params))
         except (TurnstileError, ValueError, TypeError) as error:
             raise VLLMValidationError(f"Turnstile refuses the grammar: {error}") from error
 
@@ -281,14 +287,14 @@ def _widen_names():
 
 def _without_name(validate):
     """vLLM's check of the configuration, which refuses options to backends that it does not know.
-    Turnstile has the options that XGrammar has.
+    Turnstile has the options that guidance has, which are all of them.
     """
 
     @functools.wraps(validate)
-    def validate_as_xgrammar(self):
+    def validate_as_guidance(self):
         own = self.backend == NAME
         if own:
-            object.__setattr__(self, "backend", "xgrammar")
+            object.__setattr__(self, "backend", "guidance")
         try:
             validate(self)
         finally:
@@ -296,7 +302,7 @@ def _without_name(validate):
                 object.__setattr__(self, "backend", NAME)
         return self
 
-    return validate_as_xgrammar
+    return validate_as_guidance
 
 
 def add_backend():

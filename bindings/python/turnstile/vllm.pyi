@@ -15,7 +15,7 @@ MIRROR_ROWS: int
 MAX_WHITESPACE: int
 
 def compile_request(
-    vocab: _core.Vocab, request_type: Any, spec: str, compact: bool = False
+    vocab: _core.Vocab, request_type: Any, spec: str, compact: bool = False, closed: bool = False
 ) -> Grammar: ...
 @dataclasses.dataclass
 class Backend(StructuredOutputBackend):

@@ -4,6 +4,9 @@
  *       masks on rows of all kinds, by turnstile_apply and by tsl_mask_apply
  *   device draw SEED
  *       tokens of turnstile_draw and of tsl_sampler_draw
+ *   device text SCHEMA COUNT
+ *       texts of a JSON Schema, of which turnstile_draw draws every token; for each text a line
+ *       "text TOKENS HEX"
  *   device write FILE
  *       the cases of `draw` in float32, and what the library draws, for the test of turnstile.wgsl
  *       (their layout is in tests/page/device_test.js)
@@ -288,6 +291,62 @@ static void test_refused() {
     test_draw(make(20, width, width, 0), &may, &differ);
 }
 
+/* ---- texts ----------------------------------------------------------------------------------- */
+
+/* A token that the device draws: a row of its own of random logits, under `mask`. */
+static unsigned draw_one(const unsigned *mask, unsigned width, unsigned seed, unsigned step) {
+  batch b = make(1, width, width, 0);
+  fill_row(b.logits.data(), width, BELL);
+  memcpy(b.masks.data(), mask, (width + 31) / 32 * sizeof *mask);
+  tsd_task *t = &b.tasks[0];
+  t->source = 0, t->top_k = 0, t->top_p = 0, t->scale = 1;
+  t->seed[0] = seed, t->draw[0] = step;
+  std::vector<unsigned> scratch(tsd_scratch_words(width));
+  unsigned token = TSD_NO_TOKEN;
+  call c = {&b, 0, 0, scratch.data(), &token, logits_of(&b), NULL, NULL, true};
+  fibers_run(TSD_THREADS, work, &c);
+  return token;
+}
+
+static void write_text(tsl_vocab *vocab, tsl_grammar *grammar, unsigned seed) {
+  tsl_matcher *matcher = NULL;
+  bool good = !tsl_matcher_new(grammar, NULL, &matcher);
+  std::vector<unsigned> mask(tsl_vocab_mask_words(vocab));
+  std::vector<unsigned char> text;
+  unsigned tokens = 0;
+  while (good && tokens < 2000 && !tsl_matcher_is_terminated(matcher)) {
+    good = !tsl_matcher_mask(matcher, mask.data());
+    unsigned token = draw_one(mask.data(), (unsigned)tsl_vocab_logits_width(vocab), seed, tokens++);
+    good = good && token != TSD_NO_TOKEN && !tsl_matcher_accept(matcher, token);
+    if (!good || tsl_vocab_is_eog(vocab, token)) continue;
+    size_t n;
+    const unsigned char *bytes = tsl_vocab_bytes(vocab, token, &n);
+    text.insert(text.end(), bytes, bytes + n);
+  }
+  if (check(good && tsl_matcher_is_terminated(matcher), "a text, its tokens", seed, tokens)) {
+    printf("text %u ", tokens);
+    for (unsigned char byte : text) printf("%02x", byte);
+    printf("\n");
+  }
+  tsl_matcher_free(matcher);
+}
+
+static void write_texts(const char *schema, unsigned count) {
+  tsl_vocab *vocab = NULL;
+  tsl_grammar *grammar = NULL;
+  tsl_schema_options options;
+  memset(&options, 0, sizeof options);
+  options.whitespace = TSL_WS_COMPACT;
+  tsl_error error;
+  bool good =
+      !tsl_vocab_embedded(NULL, &vocab, &error) &&
+      !tsl_grammar_json_schema(vocab, schema, strlen(schema), &options, NULL, &grammar, &error);
+  if (check(good, "a grammar of the schema", 0, 0))
+    for (unsigned i = 0; i < count; i++) write_text(vocab, grammar, i);
+  tsl_grammar_release(grammar);
+  tsl_vocab_release(vocab);
+}
+
 static void write_batch(FILE *f, batch b) {
   expect(&b);
   const unsigned head[] = {b.rows, b.width, b.stride, b.masks_stride};
@@ -312,6 +371,8 @@ int main(int argc, char **argv) {
     test_draw(make(40, 128256, 128256, 0), &may, &differ);
     printf("  tokens that rounding may decide: %u, of which %u differ\n", may, differ);
     check(differ <= MOST_DIFFER * may, "too many differ", differ, may);
+  } else if (!strcmp(what, "text") && argc == 4) {
+    write_texts(argv[2], (unsigned)atoi(argv[3]));
   } else if (!strcmp(what, "write") && argc == 3) {
     FILE *f = fopen(argv[2], "wb");
     if (!f) return 2;
@@ -321,7 +382,7 @@ int main(int argc, char **argv) {
     fclose(f);
     passed++;
   } else {
-    fprintf(stderr, "device: apply, draw SEED or write FILE; got %s\n", what);
+    fprintf(stderr, "device: apply, draw SEED, text SCHEMA COUNT or write FILE; got %s\n", what);
     return 2;
   }
   printf("%u passed, %u failed, 0 skipped\n", passed, failed);

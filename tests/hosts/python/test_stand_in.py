@@ -13,6 +13,7 @@ import importlib.util
 import json
 import os
 import pathlib
+import random
 import re
 
 os.environ["VLLM_LOGGING_LEVEL"] = "ERROR"
@@ -30,7 +31,17 @@ turnstile.compat_xgrammar.stand_in()
 import absent  # noqa: E402
 import torch  # noqa: E402
 import transformers  # noqa: E402
-from common import ROOT, WIDTH, check, finish, model_folder, raises  # noqa: E402
+from common import (  # noqa: E402
+    PAIR,
+    ROOT,
+    SCHEMA,
+    WIDTH,
+    check,
+    finish,
+    model_folder,
+    raises,
+    validate,
+)
 
 tokenizer = transformers.AutoTokenizer.from_pretrained(model_folder())
 END = 128009
@@ -45,6 +56,24 @@ def allows(mask, token):
 
 def encode(text):
     return tokenizer.encode(text, add_special_tokens=False)
+
+
+def generate(what, schema, seed, fill, accept, over):
+    """A text of tokens that are drawn from masks, and judged. `fill()` returns the mask's words.
+    Blank tokens are drawn where nothing else is allowed, so that texts end.
+    """
+    rng, ids = random.Random(seed), []
+    while not over() and len(ids) < 200:
+        words, bits = torch.nonzero((fill().unsqueeze(-1) >> torch.arange(32)) & 1).T.tolist()
+        drawn = [
+            32 * words[i] + bits[i] for i in rng.sample(range(len(words)), min(2000, len(words)))
+        ]
+        ids.append(next((t for t in drawn if not tokenizer.decode([t]).isspace()), drawn[0]))
+        if ids[-1] == END:
+            break
+        accept(ids[-1])
+    text = tokenizer.decode(ids, skip_special_tokens=True)
+    validate(text, schema, len(ids), f"{what}, seed {seed}")
 
 
 def same_modules():
@@ -107,16 +136,33 @@ def vllm():
         backend = kind(config, tokenizer=tokenizer, vocab_size=WIDTH)
         for request in cases:
             follow_vllm(kind.__name__, backend, *request)
+        for seed in range(6):
+            schema = (SCHEMA, PAIR)[seed % 2]
+            grammar = backend.compile_grammar(Kind.JSON, json.dumps(schema))
+            masks = backend.allocate_token_bitmask(1)
+
+            def fill(grammar=grammar, masks=masks):
+                grammar.fill_bitmask(masks, 0)
+                return masks[0]
+
+            generate(
+                f"vLLM's {kind.__name__}",
+                schema,
+                seed,
+                fill,
+                lambda token, grammar=grammar: grammar.accept_tokens("r", [token]),
+                grammar.is_terminated,
+            )
     follow_vllm("GuidanceBackend", backend, Kind.CHOICE, '["red", "blue"]', "red")
     stop = XgrammarBackend(config, tokenizer=tokenizer, vocab_size=WIDTH).compile_grammar(
         Kind.REGEX, "ab", stop_token_ids={128001}
     )
     check(stop.accept_tokens("r", encode("ab")) and stop.accept_tokens("r", [128001]), "own stop")
-    for validate in (validate_xgrammar_grammar, validate_guidance_grammar):
+    for judge in (validate_xgrammar_grammar, validate_guidance_grammar):
 
         def attempt(**wanted):
             params = SamplingParams(structured_outputs=StructuredOutputsParams(**wanted))
-            return validate(params)
+            return judge(params)
 
         for wanted in (
             {"json": json.dumps(OBJECT)},
@@ -126,14 +172,14 @@ def vllm():
             {"grammar": LARK},
             {"structural_tag": json.dumps(LEGACY)},
         ):
-            check(attempt(**wanted) is None, f"{validate.__name__} {wanted}")
+            check(attempt(**wanted) is None, f"{judge.__name__} {wanted}")
         for wanted in (
             {"json": '{"type": "objec"}'},
             {"regex": "a("},
             {"grammar": "root ::= b"},
             {"grammar": "start: b"},
         ):
-            raises(VLLMValidationError, lambda: attempt(**wanted), f"{validate.__name__} {wanted}")
+            raises(VLLMValidationError, lambda: attempt(**wanted), f"{judge.__name__} {wanted}")
 
 
 def vllm_tool_calls():
@@ -204,6 +250,16 @@ def sglang():
         follow_sglang(what, masks, backend.dispatch_ebnf(EBNF), "x12")
         tag = backend.dispatch_structural_tag(json.dumps(LEGACY))
         follow_sglang(what, masks, tag, 'so <f>{"a": 1}</f>')
+        for seed in range(6):
+            wanted = (SCHEMA, PAIR)[seed % 2]
+            grammar = backend.dispatch_json(json.dumps(wanted))
+            mask = masks.allocate_vocab_mask(WIDTH, 1, "cpu")
+
+            def fill(grammar=grammar, mask=mask):
+                grammar.fill_vocab_mask(mask, 0)
+                return mask[0]
+
+            generate(what, wanted, seed, fill, grammar.accept_token, grammar.is_terminated)
         bad = backend.dispatch_regex("a(")
         check(isinstance(bad, InvalidGrammarObject), f"{what}: a bad pattern is {bad}")
     follow_sglang("any JSON", xgrammar, xgrammar.dispatch_json("$$ANY$$"), "[1]")

@@ -2,18 +2,20 @@
 are masked one token after the other.
 
 On a machine with a GPU all of it runs there: PYTHONPATH=build/bindings/python python3
-tests/hosts/python/test_tensors.py [SEED], with a Python that has torch. Without one Triton's
-interpreter runs the kernel on tensors in host memory (`./dev test hosts tensors`), which says that
-it is right and nothing about how fast.
+tests/hosts/python/test_tensors.py [SEED], with a Python that has torch and jsonschema. Without one
+Triton's interpreter runs the kernel on tensors in host memory (`./dev test hosts tensors`), which
+says that it is right and nothing about how fast.
 
 SPDX-License-Identifier: Apache-2.0
 """
 
+import json
 import os
 import random
 import sys
 import warnings
 
+import jsonschema
 import torch
 
 ON_GPU = torch.cuda.is_available()
@@ -365,6 +367,47 @@ def test_mirror(rng, steps):
     )
 
 
+def generate(rows, apply):
+    """A text a row: torch draws tokens from logits that `apply` masked. How many texts, tokens."""
+    vocab = T.Vocab.embedded()
+    grammars = [T.Grammar.json_schema(vocab, schema, whitespace="compact") for schema in SCHEMAS]
+    matchers = [grammars[i % len(SCHEMAS)].matcher() for i in range(rows)]
+    texts, tokens, left = [b""] * rows, 0, list(range(rows))
+    while left:
+        logits = torch.randn((len(left), vocab.logits_width), device=DEVICE)
+        apply(vocab, logits, [matchers[i] for i in left])
+        drawn = torch.multinomial(torch.softmax(logits.float(), dim=-1), 1).flatten().tolist()
+        for i, token in zip(left, drawn):
+            matchers[i].accept(token)
+            texts[i] += b"" if vocab.is_eog(token) else vocab.token_bytes(token)
+            tokens += 1
+        left = [i for i in left if not matchers[i].is_terminated]
+    for i, text in enumerate(texts):
+        try:
+            jsonschema.validate(json.loads(text), SCHEMAS[i % len(SCHEMAS)])
+            check(True, "a text")
+        except (ValueError, jsonschema.ValidationError) as error:
+            check(False, f"{text!r}: {str(error).splitlines()[0]}")
+    return rows, tokens
+
+
+def test_texts():
+    """Whole texts by both ways of bringing masks to the device; how many, and their tokens."""
+    vocab = T.Vocab.embedded()
+    mirror = Mirror(vocab, DEVICE)
+
+    def copied(vocab, logits, matchers):
+        masks = tensors.allocate(len(matchers), vocab.logits_width)
+        T.fill_batch(matchers, masks)
+        tensors.apply_(logits, masks)
+
+    made = [
+        generate(9, lambda vocab, logits, matchers: mirror.apply_(logits, matchers)),
+        generate(9, copied),
+    ]
+    return [sum(column) for column in zip(*made)]
+
+
 def test_manual(code):
     """The block of docs/hosts.md: each half masks the logits."""
     vocab = T.Vocab.embedded()
@@ -398,6 +441,7 @@ def main():
     test_kernel(rng, 400 if ON_GPU else 60)
     test_apply(rng, 400 if ON_GPU else 60)
     test_mirror(rng, 200 if ON_GPU else 20)
+    texts, tokens = test_texts()
     test_triton_fails()
     if "TSL_BLOCK" in os.environ:
         test_manual(os.environ["TSL_BLOCK"])
@@ -405,7 +449,8 @@ def main():
     where = torch.cuda.get_device_name() if ON_GPU else "Triton's interpreter, no GPU"
     print(
         f"torch {torch.__version__}, triton {triton.__version__}: masks on a device ({where}); "
-        f"{'all' if not bad else 'NOT all'} checks hold"
+        f"{texts} texts, {tokens} tokens generated, "
+        f"{'all valid' if not bad else 'NOT all checks hold'}"
     )
     print(f"{len(results) - bad} passed, {bad} failed, 0 skipped")
     return bad > 0

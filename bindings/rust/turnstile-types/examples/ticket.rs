@@ -6,14 +6,13 @@ use serde::{Deserialize, Serialize};
 use turnstile::{Matcher, Sampler, SamplerOptions, SchemaOptions, Vocab, Whitespace};
 use turnstile_types::Typed;
 
-#[derive(Debug, Deserialize, JsonSchema, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Deserialize, JsonSchema, Serialize)]
 enum Queue {
     Billing,
     Shipping,
 }
 
-#[derive(Debug, Deserialize, JsonSchema, Serialize)]
+#[derive(Deserialize, JsonSchema, Serialize)]
 struct Ticket {
     queue: Queue,
     priority: u8,
@@ -25,10 +24,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let options = SchemaOptions { whitespace: Whitespace::Compact, ..Default::default() };
     let ticket = Typed::<Ticket>::with_options(&vocab, &options)?;
     let mut matcher = Matcher::new(ticket.grammar())?;
-    let mut sampler =
-        Sampler::new(&SamplerOptions { seed: 1, temperature: 1.0, ..Default::default() })?;
-    let mut mask = vec![0; vocab.mask_words()];
-    let mut text = Vec::new();
+    let mut sampler = Sampler::new(&SamplerOptions { temperature: 1.0, ..Default::default() })?;
+    let (mut mask, mut text) = (vec![0; vocab.mask_words()], Vec::new());
     while !matcher.is_terminated() {
         let logits = vec![0f32; vocab.logits_width()]; // the model's
         matcher.mask(&mut mask)?;
@@ -38,8 +35,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             text.extend_from_slice(vocab.bytes(token).unwrap_or_default());
         }
     }
-    let value: Ticket = ticket.parse(&text)?;
-    eprintln!("{value:?}");
-    println!("{}", serde_json::to_string(&value)?);
+    println!("{}", serde_json::to_string(&ticket.parse(&text)?)?);
     Ok(())
 }
