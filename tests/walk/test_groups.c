@@ -154,7 +154,7 @@ static void follow(tsl_grammar *g, const char *what, const judge *j) {
 /* ---- patterns -------------------------------------------------------------------------------- */
 
 typedef struct writer {
-  char at[600];
+  char at[3000];
   size_t n;
 } writer;
 
@@ -319,17 +319,40 @@ static void put_grammar(writer *w) {
   PUT(w, "char ::= [^,\"\\n]\n");
 }
 
+/* The grammar of a text, followed twice. */
+static void follow_grammar(const writer *w) {
+  tsl_grammar *g = NULL;
+  tsl_error error = {0};
+  tsl_status status = tsl_grammar_gbnf(vocab, w->at, w->n, NULL, NULL, &g, &error);
+  CHECKF(status == TSL_OK, "%s: %s", w->at, error.message);
+  for (int k = 0; g && k < 2; k++) follow(g, w->at, NULL);
+  tsl_grammar_release(g);
+}
+
 static void fields(void) {
   for (unsigned i = first; i < first + rounds; i++) {
     writer w = {.n = 0};
-    tsl_grammar *g = NULL;
-    tsl_error error = {0};
     seed = i * 9181 + 2;
     put_grammar(&w);
-    tsl_status status = tsl_grammar_gbnf(vocab, w.at, w.n, NULL, NULL, &g, &error);
-    CHECKF(status == TSL_OK, "%s: %s", w.at, error.message);
-    for (int k = 0; g && k < 2; k++) follow(g, w.at, NULL);
-    tsl_grammar_release(g);
+    follow_grammar(&w);
+  }
+}
+
+/* Dozens of parts that may be missing: words, classes, loops, rules with frames of their own. */
+static void chains(void) {
+  static const char *const parts[] = {"\"%c%c\"?", "[%c-z%c]?",       "(\"%c%c\" | \"1\")?",
+                                      "\"%c%c\"*", "nest? \"%c%c\"?", "maybe [%c1%c]?"};
+  for (unsigned i = first; i < first + rounds; i++) {
+    writer w = {.n = 0};
+    seed = i * 7411 + 5;
+    PUT(&w, "root ::= ");
+    for (unsigned k = 40 + below(60); k-- > 0;) {
+      unsigned kind = below(3) ? 0 : below(sizeof parts / sizeof *parts);
+      PUT(&w, parts[kind], 'a' + (int)below(20), 'a' + (int)below(20));
+      PUT(&w, " ");
+    }
+    PUT(&w, "\".\"\nnest ::= \"(\" nest? \")\"\nmaybe ::= (\"[\" maybe \"]\")?\n");
+    follow_grammar(&w);
   }
 }
 
@@ -573,6 +596,7 @@ int main(int argc, char **argv) {
   RUN(groups_and_lengths, "groups in texts that may not be long");
   RUN(long_alternatives, "alternatives that must not be short, beside others");
   RUN(fields, "fields in rows");
+  RUN(chains, "dozens of parts that may be missing");
   RUN(short_meets, "several patterns, all short texts");
   RUN(long_meets, "several patterns, to the end of long texts");
   RUN(least_lengths, "texts that begin otherwise and must not be short");

@@ -63,26 +63,42 @@ static void ways_from(tsl__exprs *x, const tsl__node *node, uint8_t byte, bool l
   }
 }
 
-/* The next milestone behind this one. NONE: a part must come before, or the sequence ends. */
+/* The next milestone behind this one. NONE: a part must come before, or has a frame of its own, or
+ * the sequence ends. */
 static tsl__expr milestone_after(const tsl__exprs *x, tsl__expr e) {
   for (tsl__node n = tsl__node_at(x, e);;) {
     tsl__node h = tsl__node_at(x, n.a);
     e = n.b;
     n = tsl__node_at(x, e);
-    if (!(h.flags & TSL__NULLABLE_LOW) || n.kind != TSL__K_SEQ) return TSL__NONE;
+    if (!(h.flags & TSL__NULLABLE_LOW) || tsl__node_is_call(x, &h) || n.kind != TSL__K_SEQ)
+      return TSL__NONE;
     if (is_milestone(e)) return e;
   }
 }
 
+typedef TSL__VEC(tsl__expr) milestones;
+
+/* The milestones from e on, before one of which the answer is noted; that one, or NONE. They are
+ * found from the first to the last, and their answers are made backwards: no call nests. */
+static tsl__expr milestones_from(tsl__exprs *x, tsl__expr e,
+                                 bool (*noted)(const tsl__exprs *, tsl__expr, unsigned),
+                                 unsigned what, milestones *out) {
+  for (; e && x->status == TSL_OK && !noted(x, e, what); e = milestone_after(x, e))
+    if (tsl__exprs_work(x, MILESTONE) && !tsl__vec_push(&x->alloc, out, e)) tsl__expr_no_memory(x);
+  return e;
+}
+
+static bool leads_noted(const tsl__exprs *x, tsl__expr e, unsigned byte) {
+  return tsl__chain_known(x, e, (uint8_t)byte, &(tsl__expr){TSL__NONE});
+}
+
 /* What a milestone leads to. In a chain of hundreds of parts that may all be missing each tail is a
- * state. Each would derive all that follows, by each byte. So milestones remember where they lead.
- * They are found from the first to the last, and filled in backwards: no call nests. */
+ * state. Each would derive all that follows, by each byte. So milestones remember where they
+ * lead. */
 static tsl__expr from_milestone(tsl__exprs *x, tsl__expr e, uint8_t byte) {
-  TSL__VEC(tsl__expr) way = {0};
-  tsl__expr rest = TSL__NONE, next;
-  for (; e && x->status == TSL_OK && !tsl__chain_known(x, e, byte, &rest);
-       e = milestone_after(x, e))
-    if (tsl__exprs_work(x, MILESTONE) && !tsl__vec_push(&x->alloc, &way, e)) tsl__expr_no_memory(x);
+  milestones way = {0};
+  tsl__expr rest = TSL__NONE, next = milestones_from(x, e, leads_noted, byte, &way);
+  if (next) tsl__chain_known(x, next, byte, &rest);
   for (size_t i = way.n; i-- > 0 && x->status == TSL_OK;) {
     tsl__node n = tsl__node_at(x, way.at[i]);
     ways all = {.n = 0};
@@ -152,17 +168,19 @@ static void read_parts(tsl__exprs *x, tsl__known_reads *own, const tsl__known_re
   own->guessed = r.guessed, own->edges = r.edges, own->live = r.live;
 }
 
-/* What a long chain reads from a milestone on; NULL: e is no such place. Filled in as by
- * from_milestone. */
+static bool reads_noted(const tsl__exprs *x, tsl__expr e, unsigned last) {
+  return tsl__chain_reads(x, e, last);
+}
+
+/* What a long chain reads from a milestone on; NULL: e is no such place. */
 static const tsl__known_reads *chain_reads(tsl__exprs *x, tsl__expr e, bool last) {
   if (!is_milestone(e)) return NULL;
   const tsl__known_reads *known = tsl__chain_reads(x, e, last);
   if (known || !is_long(x, e)) return known;
-  TSL__VEC(tsl__expr) way = {0};
-  for (; e && x->status == TSL_OK && !(known = tsl__chain_reads(x, e, last));
-       e = milestone_after(x, e))
-    if (tsl__exprs_work(x, MILESTONE) && !tsl__vec_push(&x->alloc, &way, e)) tsl__expr_no_memory(x);
-  tsl__known_reads next = known ? *known : (tsl__known_reads){.e = TSL__NONE};
+  milestones way = {0};
+  tsl__expr at = milestones_from(x, e, reads_noted, last, &way);
+  tsl__known_reads next = {.e = at};
+  if (at && (known = tsl__chain_reads(x, at, last))) next = *known;
   for (size_t i = way.n; i-- > 0 && x->status == TSL_OK;) {
     tsl__known_reads own = {.e = way.at[i], .last = last};
     read_parts(x, &own, next.e ? &next : NULL);
