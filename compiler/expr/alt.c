@@ -103,9 +103,18 @@ static void merge_byte_heads(tsl__exprs *x, branches *bs) {
 
 static tsl__expr alt_of_branches(tsl__exprs *x, branches *bs, unsigned depth);
 
+/* Of sorted branches each once. */
+static void drop_equal(branches *bs) {
+  size_t out = 0;
+  for (size_t i = 0; i < bs->n; i++)
+    if (!i || by_head(&bs->at[i - 1], &bs->at[i]) != 0) bs->at[out++] = bs->at[i];
+  bs->n = out;
+}
+
 /* Branches with the same head become head·(tails). */
 static void factor_heads(tsl__exprs *x, branches *bs, unsigned depth) {
   sort_branches(bs->at, bs->n, by_head);
+  drop_equal(bs);
   size_t out = 0;
   for (size_t i = 0; i < bs->n;) {
     size_t j = i + 1;
@@ -142,8 +151,7 @@ static void factor_heads(tsl__exprs *x, branches *bs, unsigned depth) {
       tsl__vec_free(&x->alloc, &tails);
       bs->at[out++] = b;
     } else {
-      for (size_t k = i; k < j; k++)
-        if (k == i || by_head(&bs->at[k - 1], &bs->at[k]) != 0) bs->at[out++] = bs->at[k];
+      for (size_t k = i; k < j; k++) bs->at[out++] = bs->at[k];
     }
     i = j;
   }
