@@ -567,6 +567,7 @@ void tsl__far_from_counts(tsl__exprs *x, tsl__expr e, bool begun, tsl__letters *
   if (rest == e || tsl__node_at(x, rest).loop || x->status != TSL_OK) return;
   out->like = rest;
   out->like_unit = u.counted;
+  out->like_far = !u.counted; /* what is counted down is often too ambiguous near a bound */
   out->like_limit = u.limit;
   out->like_dead = TSL__INF;
 }
