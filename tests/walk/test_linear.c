@@ -215,7 +215,7 @@ static void with_and_without(void) {
 
 /* Texts that may end after any character, with nothing to follow. */
 static void may_be_over(void) {
-  static const char *const patterns[] = {"[A-Z][^;:()\\n]{2,60}( \\(x\\))?",
+  static const char *const patterns[] = {"[A-Z][^;:()\\n]{2,16}( \\(x\\))?",
                                          "^(?!.*the).*$",
                                          "^(?!.*(ab|er|in)).*$",
                                          "(?!.*\\b(of|to)\\b).*",
@@ -228,7 +228,8 @@ static void may_be_over(void) {
                                          "(?:x|[^x].{3})*",
                                          "[^b]{0,9}(ab)?",
                                          "(?!.*the)[^q]{3,}",
-                                         "(\\w+ ?){2,8}"};
+                                         "(\\w+ ?){2,8}",
+                                         "[A-Z][^;:()\\n]{2,60}( \\(x\\))?"};
   tsl_vocab_set_walk_cache(vocab, 0);
   for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
     tsl_grammar *with = compile_regex(patterns[i]), *without = compile_regex(patterns[i]);
