@@ -80,11 +80,12 @@ def names():
         {"backend": "xgrammar"},
         {"backend": "turnstile", "disable_any_whitespace": True},
         {"backend": "guidance", "disable_additional_properties": True},
+        {"backend": "turnstile", "disable_additional_properties": True},
     ):
         check(StructuredOutputsConfig(**right).backend == right["backend"], f"{right}")
     for wrong, part in (
         ({"backend": "turnstyle"}, "'turnstile'"),
-        ({"backend": "turnstile", "disable_additional_properties": True}, "guidance"),
+        ({"backend": "xgrammar", "disable_additional_properties": True}, "guidance"),
         ({"backend": "outlines", "disable_any_whitespace": True}, "disable_any_whitespace"),
     ):
         raises(ValueError, lambda: StructuredOutputsConfig(**wrong), f"{wrong}", part)
