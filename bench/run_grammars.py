@@ -169,11 +169,11 @@ def table(names, results):
         else:
             cells = [f"{own['tokens']:,}", *(number(own[k]) for k in ("avg_us", "p99_us"))]
             cells += [number(own["worst_us"]), number(own["first_us"] / 1e3)]
-            many = ("memory_kb", "grown_us", "grown_p99_us")
-            grown = (
-                [own["memory_kb"] / 1024, *(own[k] for k in many[1:])] if own["memory_kb"] else []
-            )
-            cells += [number(value) for value in grown] or ["not in time", "", ""]
+            if own["memory_kb"]:
+                grown = (own["memory_kb"] / 1024, own["grown_us"], own["grown_p99_us"])
+                cells += map(number, grown)
+            else:
+                cells += ["not in time", "", ""]
         if own["outcome"] != "pass" and "avg_us" in own:
             cells[0] += f" ({own['outcome']})"
         cells += [peer_cell(results[peer][name], own) for peer in others]

@@ -90,19 +90,26 @@ static tsl__rx *empty_text(tsl__rx_lowering *l, const tsl__rx *node) {
   return tsl__rx_list(l->tree, TSL__RX_SEQ, node->offset, NULL, 0);
 }
 
+/* A SEQ, an ALT or a REPEAT with each child replaced; NULL on failure. */
+static tsl__rx *with_children(tsl__rx_lowering *l, const tsl__rx *node,
+                              tsl__rx *(*part)(tsl__rx_lowering *, tsl__rx *)) {
+  tsl__rx **child = tsl__arena_alloc(l->tree->arena, node->n * sizeof *child);
+  if (!child) return tsl__rx_fail(l->tree, TSL_ERR_NO_MEMORY, 0, "out of memory");
+  for (uint32_t i = 0; i < node->n; i++)
+    if (!(child[i] = part(l, node->u.child[i]))) return NULL;
+  return node->kind == TSL__RX_REPEAT
+             ? tsl__rx_repeat(l->tree, node->offset, child[0], node->min, node->max)
+             : tsl__rx_list(l->tree, (tsl__rx_kind)node->kind, node->offset, child, node->n);
+}
+
 /* What is left of a node that takes no text: its conditions. */
 static tsl__rx *taking_nothing(tsl__rx_lowering *l, tsl__rx *node) {
-  tsl__rx **child;
   if (node->kind == TSL__RX_LOOK) return node;
   if (node->kind == TSL__RX_SET || node->least > 0) return nothing(l, node);
   if (node->plain || (node->kind == TSL__RX_REPEAT && node->min == 0)) return empty_text(l, node);
   if (node->kind == TSL__RX_REPEAT || node->kind == TSL__RX_GROUP)
     return taking_nothing(l, node->u.child[0]);
-  child = tsl__arena_alloc(l->tree->arena, node->n * sizeof *child);
-  if (!child) return tsl__rx_fail(l->tree, TSL_ERR_NO_MEMORY, 0, "out of memory");
-  for (uint32_t i = 0; i < node->n; i++)
-    if (!(child[i] = taking_nothing(l, node->u.child[i]))) return NULL;
-  return tsl__rx_list(l->tree, (tsl__rx_kind)node->kind, node->offset, child, node->n);
+  return with_children(l, node, taking_nothing);
 }
 
 static tsl__rx *taking_text(tsl__rx_lowering *l, tsl__rx *node);
@@ -142,20 +149,14 @@ static tsl__rx *sequence_taking_text(tsl__rx_lowering *l, tsl__rx *node) {
 
 /* The matches of a node that take text. NULL on failure. */
 static tsl__rx *taking_text(tsl__rx_lowering *l, tsl__rx *node) {
-  tsl__rx **child;
   if (node->least > 0) return node;
   switch (node->kind) {
   case TSL__RX_LOOK: return nothing(l, node);
   case TSL__RX_SEQ: return sequence_taking_text(l, node);
   case TSL__RX_REPEAT: return repeat_taking_text(l, node);
   case TSL__RX_GROUP: return taking_text(l, node->u.child[0]);
-  default: break;
+  default: return with_children(l, node, taking_text); /* ALT */
   }
-  child = tsl__arena_alloc(l->tree->arena, node->n * sizeof *child); /* ALT */
-  if (!child) return tsl__rx_fail(l->tree, TSL_ERR_NO_MEMORY, 0, "out of memory");
-  for (uint32_t i = 0; i < node->n; i++)
-    if (!(child[i] = taking_text(l, node->u.child[i]))) return NULL;
-  return tsl__rx_list(l->tree, TSL__RX_ALT, node->offset, child, node->n);
 }
 
 /* ---- what the body looks at ------------------------------------------------------------------ */
@@ -296,20 +297,13 @@ tsl__rx_rests tsl__rx_loop(tsl__rx_lowering *l, tsl__rx *body, tsl__expr then) {
 
 /* What the iterations of a loop take, whatever its conditions say. */
 static tsl__rx *without_conditions(tsl__rx_lowering *l, tsl__rx *node) {
-  tsl__rx **child;
   if (node->plain) return node;
   if (node->kind == TSL__RX_LOOK) return empty_text(l, node);
   if (node->kind == TSL__RX_GROUP) return without_conditions(l, node->u.child[0]);
   if (node->kind != TSL__RX_SEQ && node->kind != TSL__RX_ALT && node->kind != TSL__RX_REPEAT)
     return tsl__rx_fail(l->tree, TSL_ERR_UNSUPPORTED, node->offset,
                         "this look-around inside a loop is not supported");
-  child = tsl__arena_alloc(l->tree->arena, node->n * sizeof *child);
-  if (!child) return tsl__rx_fail(l->tree, TSL_ERR_NO_MEMORY, 0, "out of memory");
-  for (uint32_t i = 0; i < node->n; i++)
-    if (!(child[i] = without_conditions(l, node->u.child[i]))) return NULL;
-  return node->kind == TSL__RX_REPEAT
-             ? tsl__rx_repeat(l->tree, node->offset, child[0], node->min, node->max)
-             : tsl__rx_list(l->tree, (tsl__rx_kind)node->kind, node->offset, child, node->n);
+  return with_children(l, node, without_conditions);
 }
 
 tsl__rx_rests tsl__rx_at_most(tsl__rx_lowering *l, const tsl__rx *node, tsl__rx_rests loops,

@@ -349,6 +349,27 @@ static uint32_t fewest(const tsl__exprs *x, tsl__expr e) {
   return least;
 }
 
+/* A sequence or alternatives with each part replaced; e itself if none changes, or there are too
+ * many. NONE: a part has none. */
+static tsl__expr with_parts(tsl__exprs *x, tsl__expr e,
+                            tsl__expr (*part)(void *ctx, tsl__expr e, unsigned depth), void *ctx,
+                            unsigned depth) {
+  tsl__node n = tsl__node_at(x, e);
+  tsl__expr all[ALTERNATIVES_MAX];
+  bool changed = false;
+  if (n.kind == TSL__K_SEQ) {
+    tsl__expr head = part(ctx, n.a, depth + 1), tail = part(ctx, n.b, depth + 1);
+    return head == n.a && tail == n.b ? e : tsl__expr_seq(x, head, tail);
+  }
+  if (n.b > ALTERNATIVES_MAX) return e;
+  for (uint32_t i = 0; i < n.b; i++) {
+    tsl__expr one = tsl__list_at(x, n.a)[i];
+    if (!(all[i] = part(ctx, one, depth + 1))) return TSL__NONE;
+    changed |= all[i] != one;
+  }
+  return changed ? tsl__expr_alt_n(x, all, n.b) : e;
+}
+
 struct relaxing {
   tsl__exprs *x;
   bool begun;     /* the active loop has its minimum */
@@ -363,7 +384,8 @@ struct relaxing {
 
 /* e with the maxima of its groups' repetitions removed, where it takes a long text to get there;
  * or with these maxima lowered. */
-static tsl__expr relax(struct relaxing *r, tsl__expr e, unsigned depth) {
+static tsl__expr relax(void *ctx, tsl__expr e, unsigned depth) {
+  struct relaxing *r = ctx;
   tsl__exprs *x = r->x;
   tsl__node n = tsl__node_at(x, e);
   /* a class has no groups, but many parts */
@@ -372,10 +394,7 @@ static tsl__expr relax(struct relaxing *r, tsl__expr e, unsigned depth) {
   if (n.kind == TSL__K_COUNTED && r->begun && !(tsl__node_at(x, n.a).flags & TSL__CHAR) &&
       (r->unit = fewest(x, n.a)))
     return tsl__expr_repeat(x, relax(r, n.a, depth + 1), 0, r->few ? r->few : TSL__INF);
-  if (n.kind == TSL__K_SEQ) {
-    tsl__expr head = relax(r, n.a, depth + 1), tail = relax(r, n.b, depth + 1);
-    return head == n.a && tail == n.b ? e : tsl__expr_seq(x, head, tail);
-  }
+  if (n.kind == TSL__K_SEQ || n.kind == TSL__K_ALT) return with_parts(x, e, relax, r, depth);
   if (n.kind == TSL__K_NATIVE) {
     const tsl__native native = *tsl__native_at(x, n.a);
     uint32_t far = 0, param = native.ops->like ? native.ops->like(native.ctx, n.b, &far) : n.b;
@@ -387,17 +406,6 @@ static tsl__expr relax(struct relaxing *r, tsl__expr e, unsigned depth) {
   if (n.kind == TSL__K_JSTR) {
     tsl__expr text = relax(r, n.a, depth + 1);
     return text == n.a ? e : tsl__expr_json_string(x, text);
-  }
-  if (n.kind == TSL__K_ALT) {
-    tsl__expr all[ALTERNATIVES_MAX];
-    bool changed = false;
-    if (n.b > ALTERNATIVES_MAX) return e;
-    for (uint32_t i = 0; i < n.b; i++) {
-      tsl__expr one = tsl__list_at(x, n.a)[i];
-      all[i] = relax(r, one, depth + 1);
-      changed |= all[i] != one;
-    }
-    return changed ? tsl__expr_alt_n(x, all, n.b) : e;
   }
   if (n.kind != TSL__K_REPEAT || tsl__node_at(x, n.a).flags & TSL__CHAR) return e;
   tsl__expr body = relax(r, n.a, depth + 1);
@@ -437,26 +445,21 @@ static void far_from_most(tsl__exprs *x, tsl__expr e, bool begun, tsl__letters *
 }
 
 /* e, whose active loop has had all its iterations, without it; NONE: it cannot be said. */
-static tsl__expr without_loop(tsl__exprs *x, tsl__expr e, unsigned depth) {
+static tsl__expr without_loop(void *ctx, tsl__expr e, unsigned depth) {
+  tsl__exprs *x = ctx;
   tsl__node n = tsl__node_at(x, e);
   if (!n.loop) return e;
   if (depth > DEPTH_MAX || n.flags & TSL__CALLS) return TSL__NONE;
   switch ((tsl__kind)n.kind) {
   case TSL__K_COUNTED: return TSL__EPS;
-  case TSL__K_SEQ: {
-    tsl__expr head = without_loop(x, n.a, depth + 1), tail = without_loop(x, n.b, depth + 1);
-    return head && tail ? tsl__expr_seq(x, head, tail) : TSL__NONE;
-  }
   case TSL__K_JSTR: {
     tsl__expr text = without_loop(x, n.a, depth + 1);
     return text ? tsl__expr_json_string(x, text) : TSL__NONE;
   }
+  case TSL__K_SEQ:
   case TSL__K_ALT: {
-    tsl__expr all[ALTERNATIVES_MAX];
-    if (n.b > ALTERNATIVES_MAX) return TSL__NONE;
-    for (uint32_t i = 0; i < n.b; i++)
-      if (!(all[i] = without_loop(x, tsl__list_at(x, n.a)[i], depth + 1))) return TSL__NONE;
-    return tsl__expr_alt_n(x, all, n.b);
+    tsl__expr rest = with_parts(x, e, without_loop, x, depth);
+    return rest == e ? TSL__NONE : rest;
   }
   default: return TSL__NONE;
   }
@@ -503,7 +506,7 @@ typedef struct unbounding {
   uint32_t limit; /* characters that are read before an upper bound is met, at least */
 } unbounding;
 
-static tsl__expr unbounded(unbounding *u, tsl__expr e, unsigned depth);
+static tsl__expr unbounded(void *ctx, tsl__expr e, unsigned depth);
 
 /* A text of a meet that meets no upper bound is one of the meet without them. What is still needed
  * after a token must not meet one either. */
@@ -523,19 +526,8 @@ static tsl__expr unbounded_meet(unbounding *u, tsl__expr e, const tsl__node *n, 
   return rest;
 }
 
-static tsl__expr unbounded_alt(unbounding *u, tsl__expr e, const tsl__node *n, unsigned depth) {
-  tsl__expr all[ALTERNATIVES_MAX];
-  bool changed = false;
-  if (n->b > ALTERNATIVES_MAX) return e;
-  for (uint32_t i = 0; i < n->b; i++) {
-    tsl__expr one = tsl__list_at(u->x, n->a)[i];
-    all[i] = unbounded(u, one, depth + 1);
-    changed |= all[i] != one;
-  }
-  return changed ? tsl__expr_alt_n(u->x, all, n->b) : e;
-}
-
-static tsl__expr unbounded(unbounding *u, tsl__expr e, unsigned depth) {
+static tsl__expr unbounded(void *ctx, tsl__expr e, unsigned depth) {
+  unbounding *u = ctx;
   tsl__exprs *x = u->x;
   tsl__node n = tsl__node_at(x, e);
   if (n.flags & TSL__CHAR || depth > DEPTH_MAX) return e;
@@ -550,11 +542,8 @@ static tsl__expr unbounded(unbounding *u, tsl__expr e, unsigned depth) {
     if (n.c < u->limit) u->limit = n.c;
     return tsl__expr_repeat(x, n.a, n.b, TSL__INF);
   case TSL__K_AND: return n.flags & TSL__CALLS ? e : unbounded_meet(u, e, &n, depth);
-  case TSL__K_SEQ: {
-    tsl__expr head = unbounded(u, n.a, depth + 1), tail = unbounded(u, n.b, depth + 1);
-    return head == n.a && tail == n.b ? e : tsl__expr_seq(x, head, tail);
-  }
-  case TSL__K_ALT: return unbounded_alt(u, e, &n, depth);
+  case TSL__K_SEQ:
+  case TSL__K_ALT: return with_parts(x, e, unbounded, u, depth);
   default: return e;
   }
 }
