@@ -17,6 +17,9 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "tree"))
 BUILD = ROOT / "build"
+# The environments come without bytecode. Let the first program that imports a module compile the
+# module for all others. Otherwise each process of Ray compiles Ray again: three times the seconds.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def say(text):

@@ -5,6 +5,8 @@ host_NAME.py being the script. --prepare: only make the environments of Python.
 Each prints a line that says which version of the host was there and what was exercised. It ends in
 "N texts, N tokens generated, all valid". A line without that end is a failure. The last line is "N
 passed, N failed, N skipped". So does this. ./dev test hosts has built and fetched what they need.
+The summary has the seconds of each host, on the clock and of the processors. Programs that the host
+did not wait for, such as Ray's workers, are not in the latter.
 
 Three run at a time, since most of what they do is one processor's work, or waits for the network.
 The first one makes what they share (common.one_at_a_time). What a host prints comes when it is
@@ -14,6 +16,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 
 import concurrent.futures
+import os
 import pathlib
 import re
 import subprocess
@@ -46,24 +49,25 @@ def run_host(name, command):
     its line in the summary.
     """
     start = time.monotonic()
-    done = subprocess.run(
+    with subprocess.Popen(
         [sys.executable, *command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
-    )
-    lines = done.stdout.splitlines()
+    ) as process:
+        output = process.stdout.read()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    seconds = f"{time.monotonic() - start:6.1f} s, {used.ru_utime + used.ru_stime:5.1f} of CPU"
+    lines = output.splitlines()
     closing = re.fullmatch(r"(\d+) passed, (\d+) failed, (\d+) skipped", lines[-1] if lines else "")
     counts = [int(count) for count in closing.groups()] if closing else [0, 0, 0]
     line = lines[-2] if len(lines) > 1 else ""
-    good = done.returncode == 0 and closing
+    good = process.returncode == 0 and closing
     if good and command != PAGE and not ENDS.search(line):
         good, line = False, f"NO TEXT IS COUNTED: {line}"
     if not good and not counts[1]:
         counts[1] = 1
     with printing:
-        print(f"== {name}\n{done.stdout}", end="", flush=True)
-    return (
-        counts,
-        f"   {name:<12} {'ok' if good else 'FAILED':<6} {time.monotonic() - start:6.1f} s  {line}",
-    )
+        print(f"== {name}\n{output}", end="", flush=True)
+    return (counts, f"   {name:<12} {'ok' if good else 'FAILED':<6} {seconds}  {line}")
 
 
 def main(names, page):

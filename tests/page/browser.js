@@ -25,7 +25,8 @@ function check(condition, what) {
 /* Run a test on a page of its own; says how many checks it made. */
 async function test(browser, name, options, run) {
   const before = counts.passed + counts.failed,
-    failed = counts.failed;
+    failed = counts.failed,
+    began = Date.now();
   const context = await browser.newContext({viewport: {width: 1280, height: 900}, ...options});
   const page = await context.newPage(),
     requests = [],
@@ -50,7 +51,7 @@ async function test(browser, name, options, run) {
   );
   await context.close();
   console.log(
-    `  ${counts.failed === failed ? 'ok  ' : 'FAIL'} ${name} (${counts.passed + counts.failed - before} checks)`,
+    `  ${counts.failed === failed ? 'ok  ' : 'FAIL'} ${name} (${counts.passed + counts.failed - before} checks, ${((Date.now() - began) / 1000).toFixed(1)} s)`,
   );
 }
 

@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CLI = os.environ.get("TSL_CLI", str(ROOT / "build" / "turnstile"))
@@ -51,6 +52,13 @@ def missing(*wanted):
         "build/wasm (./dev fetch wasm)": (ROOT / "build" / "wasm" / "pcre2").is_dir(),
     }
     return [name for name in wanted if not there[name]]
+
+
+def build(what, *command):
+    """Run what builds a page or a package; say how long that took."""
+    began = time.monotonic()
+    subprocess.run(list(map(str, command)), check=True)
+    print(f"  {what} built in {time.monotonic() - began:.1f} s")
 
 
 def browser(script, *arguments):
@@ -114,7 +122,7 @@ def test_playground(pictures):
             f"  skipped: the playground in a browser: {', '.join(gone)} not there; ./dev test page",
         )
         return
-    subprocess.run([sys.executable, ROOT / "page" / "build.py", PLAYGROUND], check=True)
+    build("the playground", sys.executable, ROOT / "page" / "build.py", PLAYGROUND)
     browser("playground_test.js", PLAYGROUND / "index.html", VOCABS, *pictures)
 
 
@@ -131,7 +139,7 @@ def test_package():
             "test page",
         )
         return
-    subprocess.run([sys.executable, ROOT / "bindings" / "node" / "build.py", PACKAGE], check=True)
+    build("the package", sys.executable, ROOT / "bindings" / "node" / "build.py", PACKAGE)
     browser("package_test.js", PACKAGE)
 
 

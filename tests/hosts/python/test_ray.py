@@ -30,6 +30,9 @@ from ray import serve  # noqa: E402
 from ray.cluster_utils import Cluster  # noqa: E402
 
 WORKERS = 4
+# Two CPUs a node: four workers of half a CPU leave two for the tasks that read. Ray starts a
+# process for each CPU at once, so more CPUs would cost seconds. No dashboard: nobody looks at it.
+HEAD = {"num_cpus": 2, "include_dashboard": False}
 results = []
 generated = []  # tokens of each text
 
@@ -188,7 +191,7 @@ def start_cluster():
     """
     for left in range(4, -1, -1):
         try:
-            cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2})
+            cluster = Cluster(initialize_head=True, head_node_args=HEAD)
             cluster.add_node(num_cpus=2)
             return cluster
         except Exception as error:
