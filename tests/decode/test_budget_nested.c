@@ -19,6 +19,7 @@
  */
 #include <time.h>
 
+#include "runtime/matcher/generation.h"
 #include "tests/support/draw.h"
 #include "tests/support/text.h"
 
@@ -116,15 +117,12 @@ static void put_value(struct text *t, unsigned depth) {
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-/* One text of at most `max` tokens; true if it is complete in the end. `text`: as far as it came,
- * *status: of the last mask. */
-static bool write_text(const tsl_vocab *v, tsl_budget *b, tsl_matcher *m, uint64_t max, char *text,
-                       tsl_status *status) {
+/* The rest of a text, of at most `max` tokens; true if it is complete in the end. `text`: as far as
+ * it came, *status: of the last mask. */
+static bool write_on(const tsl_vocab *v, tsl_budget *b, tsl_matcher *m, uint64_t max, char *text,
+                     tsl_status *status) {
   uint32_t mask[8192 / 32];
   size_t n = 0, bytes;
-  tsl_matcher_reset(m);
-  text[0] = 0;
-  if ((*status = tsl_budget_start(b, m, max, NULL)) != TSL_OK) return false;
   for (uint64_t left = max;; left--) {
     text[n] = 0;
     double from = milliseconds();
@@ -142,6 +140,15 @@ static bool write_text(const tsl_vocab *v, tsl_budget *b, tsl_matcher *m, uint64
     n += bytes;
     written++;
   }
+}
+
+/* A whole text. */
+static bool write_text(const tsl_vocab *v, tsl_budget *b, tsl_matcher *m, uint64_t max, char *text,
+                       tsl_status *status) {
+  tsl_matcher_reset(m);
+  text[0] = 0;
+  if ((*status = tsl_budget_start(b, m, max, NULL)) != TSL_OK) return false;
+  return write_on(v, b, m, max, text, status);
 }
 
 /* No text of the schema may come to an empty mask; a mask that reaches a limit counts, too. */
@@ -211,11 +218,77 @@ static void nested(void) {
   tsl_vocab_release(v);
 }
 
+/* ---- a way that no other search finds -------------------------------------------------------- */
+
+/* The tables of the plans are left, and too full to go on in. */
+static tsl_grammar *fill_tables(tsl_grammar *g) {
+  tsl__space *s = g->space;
+  atomic_store(&g->tables->closed, true);
+  atomic_store(&s->left, true);
+  tsl_grammar *newest = tsl__grammar_now(g);
+  CHECK(newest->space != s);
+  s->work.max_memory = 4 * (uint64_t)s->arena.total;
+  return newest;
+}
+
+/* In the middle of this text 41 tokens are left. The budget knows a way, as it knew one before each
+ * token. A search that begins here finds one of 42 tokens. The plans are to be made anew, and the
+ * walk along the known way is given no work. The way must not be lost, and once there is room again
+ * the text goes on. */
+static void the_way_is_kept(void) {
+#define UNIQUE(least, items) \
+  "{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":" #least ",\"items\":" items "}"
+  static const char schema[] = UNIQUE(
+      3,
+      UNIQUE(2, UNIQUE(1, UNIQUE(2, UNIQUE(1, "{\"type\":\"string\",\"pattern\":\"^[a-z]+$\"}")))));
+  static const char *const tokens[] = {"[",   "[[",  "[[\"", "age", "\"],", "[\"", "ial",
+                                       "\"]", "]],", "[[",   "[\"", "ored", "rom"};
+  static char text[LONGEST];
+  tsl_schema_options o = {.whitespace = TSL_WS_COMPACT};
+  tsl_vocab *v = NULL;
+  tsl_grammar *g = NULL;
+  tsl_matcher *m = NULL;
+  tsl_budget *b = NULL, *begins_here = NULL;
+  uint32_t mask[8192 / 32];
+  uint64_t left = 54;
+  CHECK(tsl_vocab_embedded(NULL, &v, NULL) == TSL_OK &&
+        tsl_grammar_json_schema(v, schema, sizeof schema - 1, &o, NULL, &g, NULL) == TSL_OK);
+  CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_budget_new(g, NULL, &b) == TSL_OK &&
+        tsl_budget_new(g, NULL, &begins_here) == TSL_OK);
+  CHECK(tsl_budget_start(b, m, left, NULL) == TSL_OK);
+  for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++, left--) {
+    tsl_token t;
+    size_t n = 0;
+    CHECK(tsl_vocab_encode(v, tokens[i], strlen(tokens[i]), 0, &t, 1, &n) == TSL_OK && n == 1);
+    CHECK(tsl_budget_mask(b, m, left, mask) == TSL_OK && tsl_mask_has(mask, t));
+    CHECK(tsl_budget_allows(b, m, left, t) == TSL_OK && tsl_matcher_accept(m, t) == TSL_OK);
+  }
+  CHECK(tsl_budget_start(begins_here, m, left, NULL) == TSL_ERR_LIMIT);
+  uint64_t steps = g->space->work.max_steps, memory = g->space->work.max_memory;
+  tsl_grammar *newest = fill_tables(g);
+  g->space->work.max_steps = 1;
+  tsl_status status = tsl_budget_mask(b, m, left, mask);
+  CHECKF(status == TSL_ERR_LIMIT ||
+             (status == TSL_OK && tsl_mask_count(mask, tsl_vocab_logits_width(v))),
+         "%s, or no token", tsl_status_name(status));
+  g->space->work.max_steps = steps;
+  g->space->work.max_memory = memory;
+  bool whole = write_on(v, b, m, left, text, &status);
+  CHECKF(whole, "%s after ... %s", tsl_status_name(status), text);
+  tsl_grammar_release(newest);
+  tsl_budget_free(b);
+  tsl_budget_free(begins_here);
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+  tsl_vocab_release(v);
+}
+
 int main(int argc, char **argv) {
   if (argc > 1) schemas = (unsigned)strtoul(argv[1], NULL, 10);
   if (argc > 2) texts = (unsigned)strtoul(argv[2], NULL, 10);
   if (argc > 3) seed = strtoull(argv[3], NULL, 10);
   if (argc > 4) most = 1e3 * strtod(argv[4], NULL);
+  RUN(the_way_is_kept, "a way that no other search finds is kept where plans are made anew");
   RUN(nested, "texts end in time, whatever their items");
   return tsl_test_end();
 }
