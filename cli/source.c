@@ -92,6 +92,12 @@ static bool set_formats(void *to, const char *value) {
   return s->schema.ignore_formats || !strcmp(value, "assert");
 }
 
+static bool set_content(void *to, const char *value) {
+  source *s = of_kind(to, SOURCE_SCHEMA, "--content");
+  s->schema.assert_content = !strcmp(value, "assert");
+  return s->schema.assert_content || !strcmp(value, "ignore");
+}
+
 static bool set_draft(void *to, const char *value) {
   static const struct {
     const char *name;
@@ -219,6 +225,10 @@ static const cli_option table[] = {
      set_draft},
     {"--formats", "assert|ignore", "schema: what to do about `format`: assert (default) or ignore",
      set_formats},
+    {"--content", "assert|ignore",
+     "schema: what to do about `contentEncoding` and `contentMediaType`: ignore (default) or "
+     "assert",
+     set_content},
     {"--resolve", "URL=DIR",
      "schema: read documents whose URI starts with URL from DIR (at most 64 times)", set_resolve},
     {"--base", "URI", "schema: the schema's own URI, for relative references", set_base},

@@ -53,14 +53,15 @@ EXPORT tsl_status tn_vocab_load(result *r, const void *data, size_t size, const 
 
 EXPORT tsl_status tn_json_schema(result *r, tsl_vocab *vocab, const char *text, size_t length,
                                  int order, int whitespace, uint32_t amount, int spelling,
-                                 int generous, int ignore_formats) {
+                                 int generous, int ignore_formats, int assert_content) {
   tsl_schema_options options = {.order = (tsl_order)order,
                                 .whitespace = (tsl_whitespace)whitespace,
                                 .whitespace_max = amount,
                                 .indent = amount,
                                 .spelling = (tsl_spelling)spelling,
                                 .generous = generous != 0,
-                                .ignore_formats = ignore_formats != 0};
+                                .ignore_formats = ignore_formats != 0,
+                                .assert_content = assert_content != 0};
   tsl_grammar *g = NULL;
   return made(r, tsl_grammar_json_schema(vocab, text, length, &options, NULL, &g, &r->error), g);
 }

@@ -147,6 +147,8 @@ export interface SchemaOptions {
   /** Every JSON text of a valid value, for texts that are read. */
   generous?: boolean;
   ignoreFormats?: boolean;
+  /** contentEncoding and a contentMediaType of JSON constrain strings. */
+  assertContent?: boolean;
 }
 
 export interface Turnstile {

@@ -20,17 +20,7 @@ const REJECTED = 1,
 const THINKING = {auto: 0, on: 1, off: 2};
 /* By the numbers of tsl_request_kind. */
 const REQUEST_KINDS = {0: 'json_schema', 1: 'regex', 2: 'gbnf', 3: 'lark', 4: 'ebnf', 16: 'tags'};
-const PARTS = [
-  'text',
-  'reasoning',
-  'call',
-  'id',
-  'arguments',
-  'call_end',
-  'tag',
-  'tag_text',
-  'tag_end',
-];
+const PARTS = 'text reasoning call id arguments call_end tag tag_text tag_end'.split(' ');
 const WHITESPACE = {plain: 0, compact: 1, bounded: 2, pretty: 3, any: 4};
 const SPELLING = {plain: 0, any: 1};
 // that is, U+FEFF at the beginning is kept
@@ -417,6 +407,7 @@ class Turnstile {
       spelling = 'plain',
       generous = false,
       ignoreFormats = false,
+      assertContent = false,
     } = {},
   ) {
     if (
@@ -439,6 +430,7 @@ class Turnstile {
           SPELLING[spelling],
           generous ? 1 : 0,
           ignoreFormats ? 1 : 0,
+          assertContent ? 1 : 0,
         ),
       vocab,
       JSON.parse,

@@ -328,8 +328,9 @@ static bool same_options(const tsl_schema_options *a, const tsl_schema_options *
               a->whitespace_lines == b->whitespace_lines &&
               a->whitespace_columns == b->whitespace_columns && a->spelling == b->spelling &&
               a->generous == b->generous && a->draft == b->draft;
-  same = same && a->ignore_formats == b->ignore_formats && a->nullable == b->nullable &&
-         a->repeated_names == b->repeated_names && a->max_nesting == b->max_nesting;
+  same = same && a->ignore_formats == b->ignore_formats && a->assert_content == b->assert_content &&
+         a->nullable == b->nullable && a->repeated_names == b->repeated_names &&
+         a->max_nesting == b->max_nesting;
   return same && a->resolver == b->resolver && a->resolver_ctx == b->resolver_ctx &&
          (a->base_uri == b->base_uri ||
           (a->base_uri && b->base_uri && !strcmp(a->base_uri, b->base_uri)));

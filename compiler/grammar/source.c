@@ -108,6 +108,7 @@ static void put_schema_options(writer *w, const tsl_schema_options *o) {
   put_number(w, o->indent);
   put_number(w, (uint64_t)o->draft);
   put_number(w, o->ignore_formats);
+  put_number(w, o->assert_content);
   put_number(w, o->nullable);
   put_number(w, o->repeated_names);
   put_number(w, o->lazy);

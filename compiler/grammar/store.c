@@ -84,7 +84,7 @@ static void fill_numbers(const tsl_source *s, uint32_t n[S_NUMBERS]) {
   n[S_DRAFT] = (uint32_t)o->draft;
   n[S_IGNORE_FORMATS] = o->ignore_formats;
   n[S_OPTIONS] = (uint32_t)o->nullable | (uint32_t)o->repeated_names << 1 | (uint32_t)o->lazy << 2 |
-                 (uint32_t)o->generous << 3;
+                 (uint32_t)o->generous << 3 | (uint32_t)o->assert_content << 4;
   n[S_MAX_NESTING] = o->max_nesting;
   n[S_REGEX] = (uint32_t)x->case_insensitive | (uint32_t)x->dot_all << 1 | (uint32_t)x->search << 2;
   n[S_ROOT] = (uint32_t)size_of(tsl__source_has_root(s) ? s->root : NULL);
@@ -162,6 +162,7 @@ static tsl_status compile_source(tsl_vocab *vocab, const uint8_t *bytes, size_t 
                                .whitespace_columns = n[S_WHITESPACE_COLUMNS],
                                .spelling = (tsl_spelling)n[S_SPELLING],
                                .generous = n[S_OPTIONS] >> 3 & 1,
+                               .assert_content = n[S_OPTIONS] >> 4 & 1,
                                .indent = n[S_INDENT],
                                .draft = (tsl_draft)n[S_DRAFT],
                                .ignore_formats = n[S_IGNORE_FORMATS] != 0,

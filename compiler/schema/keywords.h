@@ -40,7 +40,8 @@ enum shape {
   SHAPE_PATTERNS,
   SHAPE_DEPENDENCIES,
   SHAPE_EXTENDS,
-  SHAPE_NULLABLE
+  SHAPE_NULLABLE,
+  SHAPE_CONTENT
 };
 
 /* Types of JSON values, as bits. */

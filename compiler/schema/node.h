@@ -106,6 +106,11 @@ bool tsl__schema_read(struct schema *s);
 /* text_grammar.c: the texts of a grammar as they stand in a string of this schema; with calls, if
  * it is recursive. False on failure. */
 bool tsl__schema_text_grammar(struct schema *s, const tsl__json *at, tsl__expr *out);
+/* content.c: is the name that of an encoding? *pattern: of its texts, NULL if it has all. */
+bool tsl__content_encoding(const tsl__json *name, const char **pattern);
+bool tsl__content_is_json(const tsl__json *type);
+/* JSON texts, as the texts of a grammar. */
+bool tsl__content_json(struct schema *s, const tsl__json *at, tsl__expr *out);
 /* Drop what is only known so that no regular expression is compiled twice. */
 void tsl__schema_forget_patterns(struct schema *s);
 static inline const struct node *tsl__node_of(const struct schema *s, sid id) {
@@ -237,6 +242,9 @@ lit tsl__schema_first_alike(struct schema *s, lit l);
 uint8_t tsl__schema_scalars(struct schema *s, lit l); /* of T_NULL, T_FALSE, T_TRUE */
 /* The texts that strings satisfying all these may have; TSL__NONE if there are none. */
 tsl__expr tsl__schema_text(struct schema *s, const lit *lits, uint32_t n, bool *any);
+/* The same, or the texts of a grammar as they stand in a string (text_grammar.c). With these
+ * tsl__schema_text fails: nothing else is known of them. */
+tsl__expr tsl__schema_written_text(struct schema *s, const lit *lits, uint32_t n, bool *any);
 /* The same without the texts that hold `part`. */
 tsl__expr tsl__schema_text_without(struct schema *s, const lit *lits, uint32_t n, const char *part);
 /* Is there such a text, or are there no texts at all? */

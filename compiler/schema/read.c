@@ -329,6 +329,47 @@ static bool read_format(struct reader *r, struct keyword_value *k, bool *asserts
   return true;
 }
 
+static bool unsupported(struct reader *r, const tsl__json *at, const char *what) {
+  tsl__schema_fail(r->s, TSL_ERR_UNSUPPORTED, at, "%s", what);
+  return false;
+}
+
+/* The encoding of a string; unknown ones ask for nothing. */
+static bool read_encoding(struct reader *r, struct keyword_value *k, tsl__expr *e, bool *asserts) {
+  const char *pattern = NULL;
+  tsl__content_encoding(k->value, &pattern);
+  *asserts = pattern != NULL;
+  return !pattern || regex(r, k->value, (tsl__string){pattern, (uint32_t)strlen(pattern)}, e);
+}
+
+/* JSON in a string; other media types ask for nothing, and neither does what is encoded in a way
+ * that is not known. */
+static bool read_media_type(struct reader *r, struct keyword_value *k, tsl__expr *e,
+                            bool *asserts) {
+  const tsl__json *encoding = tsl__json_get(r->node->at, "contentEncoding", 15),
+                  *schema = tsl__json_get(r->node->at, "contentSchema", 13);
+  const char *pattern = NULL;
+  if (!tsl__content_is_json(k->value)) return true;
+  if (encoding && !tsl__content_encoding(encoding, &pattern)) return true;
+  if (pattern) return unsupported(r, k->value, "JSON that is encoded (contentEncoding)");
+  bool says = schema && schema->kind != TSL__JSON_TRUE &&
+              (schema->kind != TSL__JSON_OBJECT || schema->length);
+  if (says && r->draft & (D19 | D20 | AUTO)) return unsupported(r, schema, "contentSchema");
+  *asserts = true;
+  return tsl__content_json(r->s, k->value, e);
+}
+
+/* Annotations, unless the options ask for more. */
+static bool read_content(struct reader *r, struct keyword_value *k, bool *asserts) {
+  *asserts = false;
+  if (!r->s->options.assert_content) return true;
+  if (k->value->kind != TSL__JSON_STRING) return bad(r, k->value, "a string");
+  tsl__expr *e = tsl__schema_alloc(r->s, sizeof *e);
+  k->exprs = e;
+  return e && (k->keyword == KW_CONTENT_ENCODING ? read_encoding(r, k, e, asserts)
+                                                 : read_media_type(r, k, e, asserts));
+}
+
 /* Lists of names, and schemas; draft 3's "dependencies" have a single name too. */
 static bool read_dependencies(struct reader *r, struct keyword_value *k) {
   if (!is_map(k->value)) return bad(r, k->value, "an object");
@@ -413,6 +454,7 @@ static bool read_value(struct reader *r, struct keyword_value *k, bool *asserts)
   case SHAPE_REGEX: return read_regex(r, k);
   case SHAPE_PATTERNS: return read_patterns(r, k);
   case SHAPE_FORMAT: return read_format(r, k, asserts);
+  case SHAPE_CONTENT: return read_content(r, k, asserts);
   case SHAPE_DEPENDENCIES: return read_dependencies(r, k);
   case SHAPE_REQUIRED:
     /* a boolean: read with the parent's properties */

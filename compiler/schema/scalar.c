@@ -168,9 +168,22 @@ static struct strings filter(struct schema *s, const struct strings *a, const st
   return out;
 }
 
+/* Are its texts those of a grammar, as they stand in a string (text_grammar.c)? */
+static bool is_written(const struct schema *s, const struct strings *a) {
+  return !a->is_set && !a->any_text && tsl__expr_has_calls(s->x, a->text);
+}
+
+/* Such texts stand alone: they meet no other, and there is no complement of them. */
+static struct strings not_alone(struct schema *s) {
+  tsl__schema_fail(s, TSL_ERR_UNSUPPORTED, NULL,
+                   "\"contentMediaType\" beside another condition on the same string");
+  return no_string;
+}
+
 static struct strings both(struct schema *s, const struct strings *a, const struct strings *b) {
   if (all_texts(a) || none(b)) return *b;
   if (all_texts(b) || none(a)) return *a;
+  if (is_written(s, a) || is_written(s, b)) return not_alone(s);
   if (a->is_set) return filter(s, a, b, true);
   if (b->is_set) return filter(s, b, a, true);
   struct strings out = {.min = a->min > b->min ? a->min : b->min,
@@ -185,6 +198,7 @@ static struct strings both(struct schema *s, const struct strings *a, const stru
 static struct strings either(struct schema *s, const struct strings *a, const struct strings *b) {
   if (all_texts(a) || none(b)) return *a;
   if (all_texts(b) || none(a)) return *b;
+  if (is_written(s, a) || is_written(s, b)) return not_alone(s);
   if (!a->is_set || !b->is_set) return from_text(tsl__expr_alt(s->x, text_of(s, a), text_of(s, b)));
   struct strings out = filter(s, b, a, false);
   tsl__string *set = tsl__schema_alloc(s, (a->count + out.count + 1) * sizeof *set);
@@ -215,6 +229,8 @@ static struct strings any_of_strings(struct schema *s, const struct keyword_valu
   if (!n) return lists;
   if (n == 1) return either(s, &lists, &last);
   if (!none(&lists)) texts[n++] = text_of(s, &lists);
+  for (uint32_t i = 0; i < n; i++)
+    if (tsl__expr_has_calls(s->x, texts[i])) return not_alone(s);
   return from_text(tsl__expr_alt_n(s->x, texts, n));
 }
 
@@ -223,6 +239,7 @@ static struct strings any_of_strings(struct schema *s, const struct keyword_valu
 static struct strings inverse(struct schema *s, const struct strings *a) {
   if (all_texts(a)) return no_string;
   if (none(a)) return any_string;
+  if (is_written(s, a)) return not_alone(s);
   if (!a->is_set && a->any_text) { /* lengths only */
     struct strings low = any_string, high = any_string;
     low.max = a->min - 1;
@@ -238,6 +255,7 @@ static bool has_text(const struct strings *a) { return !a->is_set && !a->any_tex
 /* With a complement the lengths meet as part of the text: it may be that of the same text and
  * lengths, and more. */
 static struct strings narrowed(struct schema *s, const struct strings *a, lit l) {
+  if (l & 1 && a->is_set && is_written(s, strings_of(s, l ^ 1))) return not_alone(s);
   if (l & 1 && a->is_set) return filter(s, a, strings_of(s, l ^ 1), false);
   const struct strings *b = strings_of(s, l);
   if (l & 1 && has_text(a) && has_text(b))
@@ -296,6 +314,8 @@ static struct strings own_strings(struct schema *s, const struct node *n) {
   narrow(s, &a, lengths.min > lengths.max ? no_string : lengths);
   if (tsl__has(n, KW_PATTERN)) narrow(s, &a, from_text(tsl__keyword(n, KW_PATTERN)->exprs[0]));
   if (tsl__has(n, KW_FORMAT)) narrow(s, &a, from_text(tsl__keyword(n, KW_FORMAT)->exprs[0]));
+  for (enum keyword k = KW_CONTENT_ENCODING; k <= KW_CONTENT_MEDIA_TYPE; k++)
+    if (tsl__has(n, k)) narrow(s, &a, from_text(tsl__keyword(n, k)->exprs[0]));
   return a;
 }
 
@@ -364,7 +384,7 @@ static struct strings all_of_strings(struct schema *s, const lit *lits, uint32_t
   return a;
 }
 
-tsl__expr tsl__schema_text(struct schema *s, const lit *lits, uint32_t n, bool *any) {
+tsl__expr tsl__schema_written_text(struct schema *s, const lit *lits, uint32_t n, bool *any) {
   if (n == 1) { /* one expression for one lit: names are compared by it */
     struct strings *one = strings_of(s, lits[0]);
     *any = all_texts(one);
@@ -374,6 +394,13 @@ tsl__expr tsl__schema_text(struct schema *s, const lit *lits, uint32_t n, bool *
   struct strings a = all_of_strings(s, lits, n);
   *any = all_texts(&a);
   return text_of(s, &a);
+}
+
+tsl__expr tsl__schema_text(struct schema *s, const lit *lits, uint32_t n, bool *any) {
+  tsl__expr text = tsl__schema_written_text(s, lits, n, any);
+  if (!tsl__expr_has_calls(s->x, text)) return text;
+  not_alone(s);
+  return TSL__NONE;
 }
 
 /* Does the text hold the part anywhere? */

@@ -244,7 +244,7 @@ static void open_types(struct schema *s, struct goal_entry *e, const struct node
 static void open_scalars(struct schema *s, goal g, uint8_t types) {
   struct goal_entry *e = tsl__goal_of(s, g);
   if (types & T_STRING) {
-    tsl__expr text = tsl__schema_text(s, e->lits, e->n, &e->any_string);
+    tsl__expr text = tsl__schema_written_text(s, e->lits, e->n, &e->any_string);
     bool written = tsl__expr_has_calls(s->x, text); /* as it stands in a string: text_grammar.c */
     tsl__expr rest = written         ? tsl__expr_seq(s->x, text, s->shared.quote)
                      : e->any_string ? TSL__EPS

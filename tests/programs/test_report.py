@@ -69,7 +69,7 @@ KEYWORDS = {
         "multipleOf minProperties maxProperties allOf anyOf oneOf not".split(), SINCE[4]
     ),
     **dict.fromkeys("const contains propertyNames".split(), SINCE[6]),
-    **dict.fromkeys("if then else".split(), SINCE[7]),
+    **dict.fromkeys("if then else contentEncoding contentMediaType".split(), SINCE[7]),
     **dict.fromkeys(
         "minContains maxContains dependentRequired dependentSchemas unevaluatedItems "
         "unevaluatedProperties".split(),
@@ -192,6 +192,8 @@ class Walk:
         """Does a keyword of this draft ask for anything?"""
         if key == "format":
             return value in FORMATS
+        if key.startswith("content"):  # annotations, unless assert_content is set
+            return False
         if key == "nullable" or (
             isinstance(value, bool) and (key == "uniqueItems" or (draft == 3 and key == "required"))
         ):

@@ -8,9 +8,9 @@
  *   {"text": schema text (or "schema": S), "error": "TSL_ERR_…", "pointer": p, "message": a part}
  *
  * The first kind may have more members: "order": "schema", "whitespace": "compact" | "pretty" | a
- * number, "draft": 7, "nullable": true, "formats": false, "max_nesting": n. Further members are
- * "documents": {URI: schema}, "base": URI, "keyword": one that makes the difference, and
- * "shortest": bytes. The JSON Schema Test Suite is run whole where it has been fetched.
+ * number, "draft": 7, "nullable": true, "formats": false, "content": true, "max_nesting": n.
+ * Further members are "documents": {URI: schema}, "base": URI, "shortest": bytes, and "keyword":
+ * one that makes the difference. The JSON Schema Test Suite is run whole where it has been fetched.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -181,6 +181,7 @@ static tsl_schema_options options_of(const tsl__json *c) {
   o.draft = (tsl_draft)draft;
   o.nullable = get(c, "nullable") != NULL;
   o.ignore_formats = get(c, "formats") != NULL;
+  o.assert_content = get(c, "content") != NULL;
   o.max_nesting = number(get(c, "max_nesting"));
   return o;
 }
@@ -443,6 +444,7 @@ static void run_group(const char *draft, uint32_t number_of_draft, const char *f
   tsl_schema_options o = {.generous = true,
                           .draft = (tsl_draft)number_of_draft,
                           .ignore_formats = !formats,
+                          .assert_content = formats,
                           .resolver = find_remote,
                           .resolver_ctx = &r};
   tsl_grammar *g;

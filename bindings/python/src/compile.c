@@ -117,12 +117,13 @@ static bool resolve(void *ctx, const char *uri, const char **text, size_t *lengt
 /* How JSON is written (order, whitespace, its bounds, indent, spelling, generous), and what schemas
  * mean, wherever they stand. */
 static int read_style(PyObject *style, tsl_schema_options *schema) {
-  int order, whitespace, spelling, generous, draft, ignore_formats, nullable, repeated_names;
-  if (!PyArg_ParseTuple(style, "iiO&O&O&O&ipipppO&", &order, &whitespace, core_u32,
+  int order, whitespace, spelling, generous, draft, ignore_formats, assert_content, nullable;
+  int repeated_names;
+  if (!PyArg_ParseTuple(style, "iiO&O&O&O&ipippppO&", &order, &whitespace, core_u32,
                         &schema->whitespace_max, core_u32, &schema->whitespace_lines, core_u32,
                         &schema->whitespace_columns, core_u32, &schema->indent, &spelling,
-                        &generous, &draft, &ignore_formats, &nullable, &repeated_names, core_u32,
-                        &schema->max_nesting))
+                        &generous, &draft, &ignore_formats, &assert_content, &nullable,
+                        &repeated_names, core_u32, &schema->max_nesting))
     return -1;
   schema->spelling = (tsl_spelling)spelling;
   schema->generous = generous;
@@ -130,6 +131,7 @@ static int read_style(PyObject *style, tsl_schema_options *schema) {
   schema->whitespace = (tsl_whitespace)whitespace;
   schema->draft = (tsl_draft)draft;
   schema->ignore_formats = ignore_formats;
+  schema->assert_content = assert_content;
   schema->nullable = nullable;
   schema->repeated_names = repeated_names;
   return 0;

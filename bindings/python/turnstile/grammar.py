@@ -67,6 +67,7 @@ class Grammar(_core.Grammar):
         generous=False,
         draft="auto",
         ignore_formats=False,
+        assert_content=False,
         nullable=False,
         repeated_names=False,
         lazy=False,
@@ -91,6 +92,7 @@ class Grammar(_core.Grammar):
                         "any" for order, whitespace and spelling
         draft           "auto" (by $schema), "3", "4", "6", "7", "2019-09" or "2020-12"
         ignore_formats  do not assert `format`
+        assert_content  assert `contentEncoding`, and `contentMediaType` where that is JSON
         nullable        OpenAPI 3.0's `nullable: true` adds null to the `type` beside it
         repeated_names  members that the schema does not name may come again in an object
         lazy            compile no more than the first mask needs; else, for larger schemas and
@@ -112,6 +114,7 @@ class Grammar(_core.Grammar):
                 generous,
                 draft,
                 ignore_formats,
+                assert_content,
                 nullable,
                 repeated_names,
                 max_nesting,
@@ -227,6 +230,7 @@ class Grammar(_core.Grammar):
         generous=False,
         draft="auto",
         ignore_formats=False,
+        assert_content=False,
         nullable=False,
         repeated_names=False,
         lazy=False,
@@ -254,6 +258,7 @@ class Grammar(_core.Grammar):
                 generous,
                 draft,
                 ignore_formats,
+                assert_content,
                 nullable,
                 repeated_names,
                 max_nesting,
@@ -284,6 +289,7 @@ class Grammar(_core.Grammar):
         generous=False,
         draft="auto",
         ignore_formats=False,
+        assert_content=False,
         nullable=False,
         repeated_names=False,
         lazy=False,
@@ -322,6 +328,7 @@ class Grammar(_core.Grammar):
                 generous,
                 draft,
                 ignore_formats,
+                assert_content,
                 nullable,
                 repeated_names,
                 max_nesting,
@@ -531,6 +538,7 @@ def _style(
     generous=False,
     draft="auto",
     ignore_formats=False,
+    assert_content=False,
     nullable=False,
     repeated_names=False,
     max_nesting=0,
@@ -543,6 +551,7 @@ def _style(
         generous,
         _one_of(_DRAFTS, str(draft), "draft"),
         ignore_formats,
+        assert_content,
         nullable,
         repeated_names,
         max_nesting,

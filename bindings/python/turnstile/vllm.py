@@ -423,6 +423,7 @@ OPTIONS = {
         "indent",
         "draft",
         "ignore_formats",
+        "assert_content",
         "nullable",
         "repeated_names",
         "lazy",

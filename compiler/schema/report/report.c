@@ -133,6 +133,10 @@ static const char *reason(const struct report *r, const struct node *n, const ts
     return "not in the vocabularies of this metaschema";
   if (k == KW_FORMAT)
     return s->options.ignore_formats ? "formats are ignored, as requested" : "unknown format";
+  if (k == KW_CONTENT_ENCODING || k == KW_CONTENT_MEDIA_TYPE)
+    return !s->options.assert_content ? "an annotation, as assert_content was not requested"
+           : k == KW_CONTENT_ENCODING ? "unknown encoding, or one that asks for nothing"
+                                      : "not a media type of JSON, or encoded in an unknown way";
   if (k == KW_NULLABLE && !s->options.nullable) return "an OpenAPI keyword, not requested";
   if (k == KW_NULLABLE && keyword->kind == TSL__JSON_TRUE)
     return tsl__has(n, KW_TYPE) ? NULL : "no type beside it";

@@ -113,6 +113,7 @@ pub struct tsl_schema_options {
     pub indent: u32,
     pub spelling: c_int,
     pub generous: bool,
+    pub assert_content: bool,
     pub draft: c_int,
     pub ignore_formats: bool,
     pub nullable: bool,

@@ -379,6 +379,8 @@ pub struct SchemaOptions {
     pub any_order: bool,
     /// Formats are not asserted.
     pub ignore_formats: bool,
+    /// contentEncoding and a contentMediaType of JSON are asserted.
+    pub assert_content: bool,
     /// Levels of arrays and objects in the output; 0: unbounded.
     pub max_nesting: u32,
 }
@@ -405,6 +407,7 @@ impl SchemaOptions {
             indent,
             spelling: self.any_spelling.into(),
             generous: self.generous,
+            assert_content: self.assert_content,
             draft: 0,
             ignore_formats: self.ignore_formats,
             nullable: false,

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""contentEncoding and contentMediaType as assertions, against Python's base64 and json.
+
+  encodings  texts that Python encodes are accepted. Of texts that are changed at random, those are
+             accepted that Python decodes, and encodes to the same text
+  json       JSON texts within a string, in random spellings, and texts that are changed at random
+  drawn      texts that are drawn under the masks: Python decodes each
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import base64
+import json
+import random
+
+from package_checks import T, check, raises, run, vocab
+
+ROUNDS = 1500
+TEXTS = 40  # drawn, of each schema
+SEED = 47
+
+
+def url(data):
+    return base64.urlsafe_b64encode(data).decode()
+
+
+def grammar(schema, **options):
+    return T.Grammar.json_schema(vocab, schema, **options)
+
+
+ENCODERS = {
+    "base64": (lambda data: base64.b64encode(data).decode(), "AQgw+/=z09-_"),
+    "base64url": (url, "AQgw-_=z09+/"),
+    "base32": (lambda data: base64.b32encode(data).decode(), "AQIYE4=Z71a"),
+    "base32hex": (lambda data: base64.b32hexencode(data).decode(), "0G8O4=VWa"),
+    "base16": (lambda data: base64.b16encode(data).decode(), "09aFfGx"),
+}
+
+
+def decodes(encoding, text):
+    """Is the text what an encoder writes? By Python: it decodes, and encodes to the same text."""
+    forms = [text]
+    if encoding == "base64url":  # padding may be left out
+        forms = [text, text + "=" * (-len(text) % 4)] if "=" not in text else [text]
+    if encoding == "base16":
+        forms = [text.upper()]
+    decoders = {
+        "base64": lambda t: base64.b64decode(t, validate=True),
+        "base64url": lambda t: base64.b64decode(t, altchars=b"-_", validate=True),
+        "base32": base64.b32decode,
+        "base32hex": base64.b32hexdecode,
+        "base16": base64.b16decode,
+    }
+    for form in forms:
+        try:
+            if ENCODERS[encoding][0](decoders[encoding](form)) == form:
+                return True
+        except ValueError:
+            pass
+    return False
+
+
+def changed(draw, text, letters):
+    at = draw.randrange(len(text) + 1)
+    kind = draw.randrange(3)
+    letter = draw.choice(letters)
+    return text[:at] + (letter if kind else "") + text[at + (kind < 2) :]
+
+
+def accepts(g, text):
+    m = g.matcher()
+    return m.accept_bytes(json.dumps(text)) and m.is_complete
+
+
+def test_encodings():
+    draw = random.Random(SEED)
+    for encoding, (encode, letters) in ENCODERS.items():
+        g = grammar({"type": "string", "contentEncoding": encoding}, assert_content=True)
+        right = 0
+        for _ in range(ROUNDS):
+            text = encode(draw.randbytes(draw.randrange(12)))
+            check(accepts(g, text), f"{encoding}: {text!r} is what an encoder writes")
+            for _ in range(draw.randrange(3) + 1):
+                text = changed(draw, text, letters)
+            wanted = decodes(encoding, text)
+            right += wanted
+            check(accepts(g, text) == wanted, f"{encoding}: {text!r} is {wanted}")
+        check(ROUNDS // 50 < right < ROUNDS, f"{encoding}: {right} of the changed texts are right")
+
+
+def refuse(name):
+    raise ValueError(name)
+
+
+def is_json(text):
+    try:
+        json.loads(text, parse_constant=refuse)
+    except ValueError:
+        return False
+    return True
+
+
+def value(draw, depth):
+    kind = draw.randrange(7 if depth else 5)
+    if kind == 5:
+        return [value(draw, depth - 1) for _ in range(draw.randrange(4))]
+    if kind == 6:
+        return {draw.choice(("a", "", 'q"', "é\n")): value(draw, depth - 1) for _ in range(3)}
+    return (draw.choice(("", 'a"', "\\ \n\t\x01", "é😀")), -17, 2.5e-9, None, True)[kind]
+
+
+def spelled(draw, v):
+    indent = draw.choice((None, 1, "\t"))
+    return json.dumps(v, indent=indent, ensure_ascii=draw.random() < 0.5)
+
+
+def test_json():
+    draw = random.Random(SEED)
+    schema = {"type": "string", "contentMediaType": "application/json"}
+    g = grammar(schema, assert_content=True, generous=True)
+    right = 0
+    for _ in range(ROUNDS):
+        text = spelled(draw, value(draw, 3))
+        check(accepts(g, text), f"{text!r} is JSON")
+        text = changed(draw, text, '{}[],:"\\ 0-e.nté\n')
+        wanted = is_json(text)
+        right += wanted
+        check(accepts(g, text) == wanted, f"{text!r} is {wanted}")
+    check(ROUNDS // 50 < right < ROUNDS, f"{right} of the changed texts are JSON")
+
+
+def test_drawn():
+    """Some tokens inside an object, and then the shortest way to an end."""
+    draw = random.Random(SEED)
+    schemas = {name: {"contentEncoding": name} for name in ENCODERS}
+    schemas["json"] = {"contentMediaType": "application/json"}
+    for name, own in schemas.items():
+        whole = {"properties": {"a": {"type": "string", **own}}, "required": ["a"]}
+        g = grammar({"type": "object", **whole, "additionalProperties": False}, assert_content=True)
+        for _ in range(TEXTS):
+            m = g.matcher()
+            text = b""
+            for _ in range(draw.randrange(30)):
+                allowed = [t for t in m.allowed() if not vocab.is_eog(t)]
+                if not allowed:
+                    break
+                token = draw.choice(allowed)
+                check(m.accept(token), "a token that is allowed")
+                text += vocab.token_bytes(token)
+            for token in T.Budget(g).completion(m):
+                check(m.accept(token), "a token of the completion")
+                text += vocab.token_bytes(token)
+            text = json.loads(text)["a"]
+            good = is_json(text) if name == "json" else decodes(name, text)
+            check(m.is_complete and good, f"{name}: {text!r} was drawn")
+
+
+def test_refused():
+    both = {"contentEncoding": "base64", "contentMediaType": "application/json"}
+    raises(
+        T.UnsupportedError,
+        lambda: grammar(both, assert_content=True),
+        "an encoding and JSON",
+        pointer="/contentMediaType",
+    )
+    check(accepts(grammar(both), "{"), "annotations by default")
+
+
+run(test_encodings, test_json, test_drawn, test_refused)
