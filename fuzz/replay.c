@@ -2,7 +2,8 @@
  *
  * Usage     replay_<name> LABEL FOLDER: each regular file of FOLDER is one input, or FOLDER is a
  *           file and the only one. The empty input is always run too. A finding ends the process on
- *           a signal, so that reaching the end is the result.
+ *           a signal, so that reaching the end is the result. In a run of all tests a part of the
+ *           inputs has its turn (tests/support/check.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+
+#include "tests/support/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -28,6 +31,13 @@ static int replay_file(const char *path) {
   if (ok) LLVMFuzzerTestOneInput(data, size);
   free(data);
   return ok;
+}
+
+/* A folder has no order, so that names decide. */
+static bool its_turn(const char *name) {
+  uint64_t number = 0;
+  while (*name) number = number * 31 + (unsigned char)*name++;
+  return tsl_test_turn(number, TURN_OF(2, 4));
 }
 
 /* How many inputs were run; those that cannot be read are added to *failed. */
@@ -52,7 +62,7 @@ int main(int argc, char **argv) {
   }
   for (struct dirent *entry; folder && (entry = readdir(folder));) {
     char path[4096];
-    if (entry->d_name[0] == '.') continue;
+    if (entry->d_name[0] == '.' || !its_turn(entry->d_name)) continue;
     int n = snprintf(path, sizeof path, "%s/%s", argv[2], entry->d_name);
     if (n > 0 && (size_t)n < sizeof path)
       passed += replay(path, &failed);

@@ -1,13 +1,18 @@
 #!/usr/bin/env python3
 """Run the tests of one or more build folders and add up what they say.
 
-    tests/run.py BUILD [NAME...] [--build BUILD]... [--jobs N] [--patience N] [--without NAME]...
+    tests/run.py BUILD [NAME...] [--build BUILD]... [--full] [--jobs N] [--patience N]
+                 [--without NAME]...
 
 The list of tests is meson's own (tests/meson.build, fuzz/meson.build): command, environment, time
 limit. Every test prints what it checked and ends with the line "N passed, N failed, N skipped". A
 test that ends without that line counts as one failure more. So does one that ends with a status
 other than 0, on a signal, or past its limit. A NAME runs the tests of that name, or of that suite
 (unit, python).
+
+The tests that take longest take a part of their cases, other ones in each run. TSL_SHARE is the
+number of the run, and is printed. Set TSL_SHARE to that number to repeat a run. --full takes all
+cases (docs/testing.md).
 
 The last line is the sum over all tests, in the same form. Above that line the reason of every skip
 and what failed are printed again.
@@ -17,12 +22,14 @@ SPDX-License-Identifier: Apache-2.0
 
 import argparse
 import concurrent.futures
+import contextlib
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 CLOSING = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.M)
@@ -49,11 +56,17 @@ def tests_of(build, names):
     return sorted(tests, key=lambda t: t["name"])
 
 
+def end_late(group, late):
+    late.set()
+    with contextlib.suppress(ProcessLookupError):  # it has ended just now
+        os.killpg(group, signal.SIGKILL)
+
+
 def run_one(build, test, patience):
     """Run one test; what it was, its output, its counts, and the seconds that it took."""
     start, limit = time.monotonic(), test["timeout"] * patience
     command = test["cmd"]
-    output, status, why = "", 0, None
+    output, status, why, spent = "", 0, None, 0.0
     try:
         process = subprocess.Popen(
             command,
@@ -66,13 +79,17 @@ def run_one(build, test, patience):
             errors="replace",
             start_new_session=True,
         )
-        try:
-            output, _ = process.communicate(timeout=limit)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            output, _ = process.communicate()
+        late = threading.Event()
+        timer = threading.Timer(limit, end_late, (process.pid, late))
+        timer.start()
+        output = process.stdout.read()
+        _, ended, usage = os.wait4(process.pid, 0)  # wait() does not say what the process spent
+        timer.cancel()
+        process.stdout.close()
+        if late.is_set():
             why = f"ran past its limit of {limit} s"
-        status = process.returncode
+        status = process.returncode = os.waitstatus_to_exitcode(ended)
+        spent = usage.ru_utime + usage.ru_stime
     except OSError as error:
         why = f"could not be started: {error}"
     counts = [tuple(int(g or 0) for g in m.groups()) for m in CLOSING.finditer(output)]
@@ -95,12 +112,16 @@ def run_one(build, test, patience):
         "why": why,
         "reasons": SKIP.findall(output),
         "seconds": time.monotonic() - start,
+        "spent": spent,
     }
 
 
 def show(result):
     verdict = "FAIL" if result["failed"] else "ok"
-    print(f"== {result['build']}: {result['name']} ({verdict}, {result['seconds']:.1f} s)")
+    print(
+        f"== {result['build']}: {result['name']} ({verdict}, {result['seconds']:.1f} s, "
+        f"{result['spent']:.1f} s of the processor)"
+    )
     body = result["output"].rstrip("\n")
     lines = body.split("\n") if body else []
     # The test's own closing line is part of the sum below; showing it indented keeps it from being
@@ -136,9 +157,19 @@ def main():
     parser.add_argument(
         "--without", action="append", default=[], metavar="NAME", help="leave this test out"
     )
+    parser.add_argument(
+        "--full", action="store_true", help="all cases of the tests that take a part of them"
+    )
     parser.add_argument("names", nargs="*", metavar="NAME", help="tests or suites; none: all")
     options = parser.parse_args()
 
+    if options.full:
+        os.environ.pop("TSL_SHARE", None)
+    else:
+        os.environ.setdefault("TSL_SHARE", str(int(time.time()) % 100000))
+        print(
+            f"== TSL_SHARE={os.environ['TSL_SHARE']} takes the same cases again; --full takes all"
+        )
     work = []
     for build in [options.build] + options.more:
         work += [
@@ -163,6 +194,9 @@ def main():
     passed, failed, skipped = (
         sum(r[key] for r in results) for key in ("passed", "failed", "skipped")
     )
+    for build in sorted({r["build"] for r in results}):
+        spent = sum(r["spent"] for r in results if r["build"] == build)
+        print(f"== {build}: {spent:.0f} s of the processor")
     print(f"== summary: {len(results)} test programs")
     for r in sorted(results, key=lambda r: (r["build"], r["name"])):
         for reason in r["reasons"]:

@@ -12,6 +12,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+from share import turn  # noqa: E402, F401 - the folder is no package
+
 CLI = os.environ.get("TSL_CLI", str(ROOT / "build" / "turnstile"))
 VOCABS = pathlib.Path(os.environ.get("TSL_VOCABS", ROOT / "build" / "vocabs"))
 EXAMPLES = ROOT / "schemas" / "examples"

@@ -22,6 +22,7 @@ from cli_checks import (
     files,
     run,
     skip,
+    turn,
     turnstile,
     validator_for,
 )
@@ -29,18 +30,22 @@ from cli_checks import (
 
 def generate_schemas():
     judged = True
-    for path in SCHEMAS:
+    for number, path in enumerate(SCHEMAS):
         schema = json.loads(
             path.read_text(), parse_float=decimal.Decimal
         )  # a float 0.01 would divide nothing
         validate = validator_for(schema)
         judged = judged and validate is not None
-        for extra in [
-            [],
-            ["--temperature", "0.7", "--top-k", "40", "--top-p", "0.95", "--min-p", "0.02"],
-            ["--max-tokens", "100"],
-            ["--order", "any"],
-        ]:
+        for at, extra in enumerate(
+            [
+                [],
+                ["--temperature", "0.7", "--top-k", "40", "--top-p", "0.95", "--min-p", "0.02"],
+                ["--max-tokens", "100"],
+                ["--order", "any"],
+            ]
+        ):
+            if not turn(number + at, 4):
+                continue
             stdout, _ = expect(0, ["generate", "--schema", path, "-n", "8", "--seed", "5", *extra])
             lines = stdout.decode().split("\n")
             check(len(lines) == 9 and lines[8] == "", f"{path.name} {extra}: one text per line")
@@ -83,7 +88,9 @@ def generate_regexes():
 
 def generate_grammars():
     check(len(GRAMMARS) >= 8, f"{len(GRAMMARS)} example grammars")
-    for path in GRAMMARS:
+    for number, path in enumerate(GRAMMARS):
+        if not turn(number, 2):
+            continue
         stdout, _ = expect(
             0, ["generate", "--grammar", path, "-n", "5", "-0", "--max-tokens", "80"]
         )

@@ -47,9 +47,8 @@ static bool is_new(uint64_t place) {
 static bool refused(const void *caller, const void *frame) {
   if (!watched) return false;
   uint64_t place = tsl__mix((uintptr_t)caller) ^ (base - (uintptr_t)frame);
-  /* under a sanitizer every second place */
   if (looking && fresh_count < FRESH_MAX && is_new(place) &&
-      tsl__mix(place) % (2 / ROUNDS_OF(2)) == 0)
+      tsl_test_turn(tsl__mix(place), TURN_OF(2, 3)))
     fresh[fresh_count++] = watched->made;
   return faulty_refuses(watched);
 }
@@ -527,7 +526,7 @@ static TSL__VEC(waiting) queue;
 static TSL__VEC(char *) files;
 
 static void add_case(const scenario *c) {
-  cases++;
+  if (!tsl_test_turn(cases++, TURN_OF(1, 3))) return;
   CHECK(tsl__vec_push(&tsl__malloc, &queue, (waiting){.what = *c}));
 }
 

@@ -198,6 +198,7 @@ static void compile_and_generate(void) {
     for (int mode = 0; mode < 2; mode++) {
       unsigned long n = 0;
       for (failed = true; failed; n++) {
+        if (!tsl_test_turn(n, TURN_OF(1, 3))) continue;
         uint64_t seen = one_run(&f, v, &cases[i], n, mode == 1, &failed);
         CHECKF(seen == want, "after allocation %lu of %s failed the masks are others", n,
                cases[i].text);
@@ -343,6 +344,7 @@ static void vocabulary_and_warm_up(void) {
     bool failed = true;
     unsigned long n = 0, runs = 0;
     for (; failed; n += 1 + n / 8, runs++) {
+      if (!tsl_test_turn(runs, TURN_OF(2, 4))) continue;
       faulty f;
       tsl_vocab *v = NULL;
       tsl_grammar *g = NULL;

@@ -126,7 +126,7 @@ static void all_texts(void) {
     while (m && texts && next_text(names[i], &rest, &t)) {
       counts[t.valid]++;
       judge(names[i], m, &t);
-      if (t.valid) follow(names[i], g, m, &t);
+      if (t.valid && tsl_test_turn(texts_judged, TURN_OF(2, 5))) follow(names[i], g, m, &t);
     }
     CHECKF(counts[0] >= 3 && counts[1] >= 3, "%s: %zu valid and %zu invalid texts", names[i],
            counts[1], counts[0]);
@@ -139,7 +139,7 @@ static void all_texts(void) {
 static void something_was_judged(void) {
   printf("  %zu grammars, %lu texts, %lu masks compared\n", name_count, texts_judged,
          masks_compared);
-  CHECK(name_count >= 30 && texts_judged >= 6 * name_count && masks_compared > 100);
+  CHECK(name_count >= 30 && texts_judged >= 6 * name_count && masks_compared > 10);
 }
 
 int main(void) {

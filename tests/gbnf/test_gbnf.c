@@ -332,7 +332,7 @@ static void compare(const texts *want, tsl_matcher *m, const char *grammar) {
 
 static void random_grammars(void) {
   int empty = 0, left = 0;
-  for (int i = 0; i < 1500; i++) {
+  for (int i = 0; i < ROUNDS_OF(1500); i++) {
     char text[8192];
     size_t n = 0;
     int rules = 1 + (int)rnd(3);
@@ -359,8 +359,8 @@ static void random_grammars(void) {
     }
     tsl__exprs_free(p.x);
   }
-  printf("       1500 grammars, %d of them left-recursive, %d empty; %d texts each\n", left, empty,
-         ORACLE_TEXTS);
+  printf("       %d grammars, %d of them left-recursive, %d empty; %d texts each\n",
+         ROUNDS_OF(1500), left, empty, ORACLE_TEXTS);
 }
 
 /* Left-recursive cycles of which what comes next has more bytes than are counted, or as many as
@@ -491,6 +491,7 @@ static void deep_and_broad(void) {
 
 /* Each round over the rules finds what one more of them matches. */
 static void work_limit(void) {
+  if (!tsl_test_turn(0, TURN_OF(1, 4))) return;
   char *text = malloc(1 << 20);
   tsl_error error = {0};
   for (unsigned rules = 600; rules <= 6000; rules *= 10) {
@@ -591,7 +592,8 @@ static void many_ways(void) {
       "root ::= root root root root | \"a\" | root \"a\" root | \"a\" root \"a\" | \"\"",
       "root ::= root root | \"a\" root | word | \"b\" root? \"b\"\nword ::= \"a\"+",
   };
-  for (size_t i = 0; i < sizeof grammars / sizeof *grammars; i++) follow(grammars[i], "aa", 63, 5);
+  for (size_t i = 0; i < sizeof grammars / sizeof *grammars; i++)
+    if (tsl_test_turn(i, TURN_OF(1, 4))) follow(grammars[i], "aa", 63, 5);
 }
 
 /* ---- out of memory --------------------------------------------------------------------------- */

@@ -235,6 +235,7 @@ static void side_by_side_of(const struct kind *k, tsl_grammar *again, tsl_gramma
 
 static void test_kinds(void) {
   for (size_t i = 0; i < KINDS; i++) {
+    if (!tsl_test_turn(i, TURN_OF(1, 3))) continue;
     tsl_grammar *again = compile(&kinds[i], 10 << 10), *never = compile(&kinds[i], NEVER);
     uint32_t generations;
     uint64_t seed = i + 1, most, after;

@@ -446,6 +446,7 @@ static void budgets(void) {
 
 /* test_named [ROUNDS [FIRST]] */
 int main(int argc, char **argv) {
+  tsl_test_part(&rounds, &first, 2);
   if (argc > 1) rounds = (unsigned)strtoul(argv[1], NULL, 10);
   if (argc > 2) first = (unsigned)strtoul(argv[2], NULL, 10);
   RUN(random_grammars, "random grammars");

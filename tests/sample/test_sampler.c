@@ -67,12 +67,13 @@ static void uniform_is_uniform(void) {
 
 /* ---- worked examples ------------------------------------------------------------------------- */
 
-/* Draw until every kept token came up; its probability goes to p[token], the others stay 0. Returns
- * kept. */
+/* Draw until every kept token came up, of wide rows many of them; a token's probability goes to
+ * p[token], the others stay 0. Returns kept. */
 static uint32_t probabilities(const float *x, size_t n, tsl_sampler *s, double *p) {
   tsl_draw d = {0};
+  const int draws = n > 1000 ? ROUNDS_OF(4000) : 20000;
   for (size_t i = 0; i < n; i++) p[i] = 0;
-  for (int i = 0; i < 20000; i++) {
+  for (int i = 0; i < draws; i++) {
     CHECK(tsl_sampler_draw(s, x, n, NULL, &d) == TSL_OK);
     p[d.token] = d.probability;
   }
@@ -302,6 +303,8 @@ static void check_token(const tsl_draw *d, size_t n, double u) {
 }
 
 static void check_draws(size_t width, const tsl_sampler_options *o, int draws) {
+  static unsigned long number;
+  if (!tsl_test_turn(number++, TURN_OF(3, 7))) return;
   bool doubt;
   size_t allowed = 0, n = reference_kept(o, width, &doubt);
   for (size_t i = 0; i < width; i++) allowed += open_at(i);
@@ -411,7 +414,7 @@ static void frequencies(void) {
 /* Every level draws the same tokens with the same probabilities, to the bit. */
 static void levels_draw_alike(void) {
   uint64_t seed = 13;
-  for (int round = 0; round < 40; round++) {
+  for (int round = 0; round < ROUNDS_OF(40); round++) {
     size_t width = 1 + tsl_test_random(&seed) % 20000;
     tsl_sampler_options o;
     fill(&seed, width, (shape)(round % SHAPES));

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Threads check as well. */
 static _Atomic(unsigned long) tsl_test_passed, tsl_test_failed, tsl_test_skipped;
@@ -49,14 +50,16 @@ static _Atomic(unsigned long) tsl_test_passed, tsl_test_failed, tsl_test_skipped
     putchar('\n');                     \
   } while (0)
 
-/* Run one test function and say how many checks it made. */
-#define RUN(function, what)                                                              \
-  do {                                                                                   \
-    unsigned long before_ = tsl_test_passed, failed_ = tsl_test_failed;                  \
-    function();                                                                          \
-    printf("  %s %-28s %s (%lu checks)\n", tsl_test_failed == failed_ ? "ok  " : "FAIL", \
-           #function, what, tsl_test_passed - before_ + tsl_test_failed - failed_);      \
-    fflush(stdout);                                                                      \
+/* Run one test function and say how many checks it made, in how many seconds of the processor. */
+#define RUN(function, what)                                                                      \
+  do {                                                                                           \
+    unsigned long before_ = tsl_test_passed, failed_ = tsl_test_failed;                          \
+    clock_t began_ = clock();                                                                    \
+    function();                                                                                  \
+    printf("  %s %-28s %s (%lu checks, %.1f s)\n", tsl_test_failed == failed_ ? "ok  " : "FAIL", \
+           #function, what, tsl_test_passed - before_ + tsl_test_failed - failed_,               \
+           (double)(clock() - began_) / CLOCKS_PER_SEC);                                         \
+    fflush(stdout);                                                                              \
   } while (0)
 
 static inline int tsl_test_end(void) {
@@ -79,6 +82,32 @@ static inline uint64_t tsl_test_random(uint64_t *state) {
 #define ROUNDS_OF(n) (((n) + 7) / 8)
 #else
 #define ROUNDS_OF(n) (n)
+#endif
+
+/* The number of this run, which tests/run.py sets; 0 without one. */
+static inline uint64_t tsl_test_share(void) {
+  const char *number = getenv("TSL_SHARE");
+  return number ? strtoull(number, NULL, 10) : 0;
+}
+
+/* Is it the turn of this case? A run of all tests takes one of `of` cases in a row, and the next
+ * run takes others (docs/testing.md). Without a number of the run each case has its turn. */
+static inline bool tsl_test_turn(uint64_t number, unsigned of) {
+  return !getenv("TSL_SHARE") || (number + tsl_test_share()) % of == 0;
+}
+
+/* The same of rounds that have numbers: the first of them, and how many. */
+static inline void tsl_test_part(unsigned *rounds, unsigned *first, unsigned of) {
+  if (!getenv("TSL_SHARE")) return;
+  *rounds = (*rounds + of - 1) / of;
+  *first = (unsigned)(tsl_test_share() % of) * *rounds;
+}
+
+/* Which of the cases: fewer under a sanitizer. */
+#ifdef TSL_TEST_SANITIZED
+#define TURN_OF(release, sanitized) (sanitized)
+#else
+#define TURN_OF(release, sanitized) (release)
 #endif
 
 /* 0 <= x < 1 */

@@ -629,6 +629,7 @@ static void layouts(void) {
 
 /* test_pieces [ROUNDS [FIRST]] */
 int main(int argc, char **argv) {
+  tsl_test_part(&rounds, &first, 2);
   if (argc > 1) rounds = (unsigned)strtoul(argv[1], NULL, 10);
   if (argc > 2) first = (unsigned)strtoul(argv[2], NULL, 10);
   RUN(ends_of_items, "tokens over the ends of items that must differ, or not");

@@ -588,6 +588,7 @@ static void masks_were_compared(void) {
 
 /* test_groups [ROUNDS [FIRST]] */
 int main(int argc, char **argv) {
+  tsl_test_part(&rounds, &first, 3);
   if (argc > 1) rounds = (unsigned)strtoul(argv[1], NULL, 10);
   if (argc > 2) first = (unsigned)strtoul(argv[2], NULL, 10);
   make_vocab();

@@ -38,7 +38,8 @@ static void corpus(void) {
   size_t count = folder_list("fuzz/corpus/mask", "", paths, 1000), n;
   CHECK(count > 0);
   for (size_t i = 0; i < count; i++) {
-    char *data = i % (8 / ROUNDS_OF(8)) ? NULL : text_of_file(paths[i], &n);
+    char *data =
+        i % (8 / ROUNDS_OF(8)) || !tsl_test_turn(i / 8, 2) ? NULL : text_of_file(paths[i], &n);
     if (data && n > 2) run((uint8_t)data[0] % HEAVY_KINDS, (uint8_t *)data + 1, n - 1);
     free(data);
     free(paths[i]);
@@ -48,10 +49,13 @@ static void corpus(void) {
 /* A grammar and random commands: mostly tokens that are allowed, now and then any other. */
 static void follow(uint8_t kind, const char *text, size_t n) {
   static uint8_t input[INPUT_MAX];
+  static unsigned long number;
   if (n + 2 + 3 * COMMANDS > INPUT_MAX || memchr(text, 0, n)) return;
   input[0] = kind;
   memcpy(input + 1, text, n);
   for (unsigned round = 0; round < ROUNDS_OF(2u); round++) {
+    if (!tsl_test_turn(number++, 3)) continue;
+    seed = number;
     size_t size = n + 1;
     input[size++] = 0;
     for (unsigned i = 0; i < COMMANDS; i++) {
