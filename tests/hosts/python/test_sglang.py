@@ -23,6 +23,7 @@ from common import (  # noqa: E402
     ROOT,
     SCHEMA,
     WIDTH,
+    allowed_tokens,
     check,
     finish,
     match,
@@ -171,10 +172,7 @@ batch[0].fill_vocab_mask_batched([host.GrammarRow(i, one) for i, one in enumerat
 for i in (0, 2):
     batch[i].fill_vocab_mask(alone, i)
     check(torch.equal(mask[i], alone[i]), f"row {i} beside a mask that can't be made")
-check(
-    [t for t in range(WIDTH) if mask[1, t // 32] >> (t % 32) & 1] == sorted(vocab.eog_tokens),
-    "which has the end's tokens alone",
-)
+check(allowed_tokens(mask[1]) == sorted(vocab.eog_tokens), "which has the end's tokens alone")
 raises(
     ValueError,
     lambda: batch[1].accept_token(128009),
@@ -266,21 +264,15 @@ strict = make(reasoning_parser="deepseek-r1", enable_strict_thinking=True)
 strict.think_excluded_token_ids = [a, b]
 mask = torch.full((2, WIDTH // 32), 7, dtype=torch.int32)
 strict.grammar_backend.set_token_filter(mask, [a, b, 31, WIDTH - 1], 1, is_allowed=False)
-refused = [t for t in range(WIDTH) if not mask[1, t // 32] >> (t % 32) & 1]
+refused = allowed_tokens(~mask[1])
 check(
     refused == sorted([a, b, 31, WIDTH - 1]) and bool((mask[0] == 7).all()),
     "a token filter that refuses",
 )
 strict.grammar_backend.set_token_filter(mask, [c, 31], 1, reset_vocab_mask=True)
-check(
-    [t for t in range(WIDTH) if mask[1, t // 32] >> (t % 32) & 1] == sorted([c, 31]),
-    "a token filter that allows",
-)
+check(allowed_tokens(mask[1]) == sorted([c, 31]), "a token filter that allows")
 strict.grammar_backend.set_token_filter(mask, [a], 1, reset_vocab_mask=False)
-check(
-    [t for t in range(WIDTH) if mask[1, t // 32] >> (t % 32) & 1] == sorted([a, c, 31]),
-    "and adds to what was allowed",
-)
+check(allowed_tokens(mask[1]) == sorted([a, c, 31]), "and adds to what was allowed")
 check(
     strict.grammar_backend.is_support_token_filter and strict.enable_strict_thinking,
     "strict thinking is supported",

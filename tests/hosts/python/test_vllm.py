@@ -272,7 +272,7 @@ def contract():
     """What vLLM's scheduler does to a backend, step by step."""
     import torch
     import transformers
-    from common import WIDTH, check, model_folder, raises
+    from common import WIDTH, allowed_tokens, check, model_folder, raises
     from vllm.v1.structured_output.backend_types import (
         StructuredOutputBackend,
         StructuredOutputGrammar,
@@ -307,7 +307,7 @@ def contract():
     ]
 
     def allowed(row):
-        return [t for t in range(WIDTH) if masks[row, t // 32] >> (t % 32) & 1]
+        return allowed_tokens(masks[row])
 
     grammar.fill_bitmask(masks, 4)
     check(
