@@ -275,6 +275,9 @@ typedef struct tsl__native_ops {
   /* Hand over the words that describe an expression around such automata; false: it has no
    * description. NULL: none has. Its meaning is a digest of these words. */
   bool (*outline)(tsl__exprs *x, tsl__expr e, void *to, bool (*put)(void *to, uint32_t word));
+  /* The most bytes that completing a text takes after any of its beginnings but the empty one; 0:
+   * not known. */
+  uint32_t later;
 } tsl__native_ops;
 tsl__expr tsl__expr_native(tsl__exprs *x, const tsl__native_ops *ops, void *ctx, uint32_t param);
 

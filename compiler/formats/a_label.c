@@ -356,18 +356,15 @@ static void print(void *ctx, uint32_t param, char *out, size_t n) {
 }
 
 static const tsl__native_ops ops = {
-    nullable,
-    boundaries,
-    step,
-    shortest,
-    print,
-    NULL,
-    "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
-    false,
-    NULL,
-    characters,
-    live,
-    NULL};
+    .nullable = nullable,
+    .boundaries = boundaries,
+    .step = step,
+    .shortest = shortest,
+    .print = print,
+    .ascii = "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
+    .characters = characters,
+    .live = live,
+    .later = TSL__A_LABEL_TO_GO};
 
 tsl__expr tsl__format_a_label(tsl__exprs *x, void *idn, uint32_t total, uint32_t name) {
   puny s, deltas;

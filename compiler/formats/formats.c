@@ -108,18 +108,14 @@ static void leap_print(void *ctx, uint32_t param, char *out, size_t n) {
 }
 
 static tsl__expr leap_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte);
-static const tsl__native_ops leap_ops = {leap_nullable,
-                                         leap_boundaries,
-                                         leap_step,
-                                         leap_shortest,
-                                         leap_print,
-                                         NULL,
-                                         "+-.0123456789:Zz",
-                                         true,
-                                         NULL,
-                                         NULL,
-                                         leap_live,
-                                         NULL};
+static const tsl__native_ops leap_ops = {.nullable = leap_nullable,
+                                         .boundaries = leap_boundaries,
+                                         .step = leap_step,
+                                         .shortest = leap_shortest,
+                                         .print = leap_print,
+                                         .ascii = "+-.0123456789:Zz",
+                                         .plain = true,
+                                         .live = leap_live};
 
 static tsl__expr leap(tsl__exprs *x, uint32_t minutes, uint32_t tens, uint32_t stage) {
   return tsl__expr_native(x, &leap_ops, NULL, PARAM(minutes, tens, stage));

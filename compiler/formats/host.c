@@ -167,38 +167,35 @@ static void host_print(void *ctx, uint32_t param, char *out, size_t n) {
 static tsl__expr host_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte);
 
 /* Far from the limit of the name it is as the first label of one, which is the same in all names.
- * Far from both limits there might be none. Idn: names go on in another automaton, which counts
- * on. */
+ * Far from both limits there might be none. */
 static uint32_t host_like(void *ctx, uint32_t param, uint32_t *limit) {
   host s = unpack(param);
   bool first = s.total == s.label; /* or free */
   uint32_t room = first ? LABEL_MAX - s.label : LONGEST_NAME - s.total;
   uint32_t to_end = first ? 2 : TSL__A_LABEL_TO_GO + 2;
-  *limit = ctx || room < to_end ? 0 : room - to_end;
-  if (ctx) return param;
+  (void)ctx;
+  *limit = room < to_end ? 0 : room - to_end;
   if (first) return pack(set_free(s));
   s.total = s.label;
   return pack(s);
 }
 
 static const tsl__native_ops host_ops = {
-    host_nullable,
-    host_boundaries,
-    host_step,
-    host_shortest,
-    host_print,
-    host_like,
-    "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
-    true,
-    NULL,
-    NULL,
-    NULL,
-    NULL};
+    .nullable = host_nullable,
+    .boundaries = host_boundaries,
+    .step = host_step,
+    .shortest = host_shortest,
+    .print = host_print,
+    .like = host_like,
+    .ascii = "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
+    .plain = true,
+    .later = TSL__A_LABEL_TO_GO};
 
 static tsl__expr host_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte) {
   host s = unpack(param), next;
   if (ctx && (byte == '.' || byte >= 0x80))
-    return to_go(s) == 0 ? tsl__format_idn_dot(x, ctx, s.total, s.name, byte) : TSL__NONE;
+    return to_go(s) ? TSL__NONE
+                    : tsl__format_idn_dot(x, ctx, s.free ? TSL__NAME_FREE : s.total, s.name, byte);
   if (s.at == XN_HYPHEN && byte == '-' && !x->plain_strings)
     return tsl__format_a_label(x, ctx, s.total + 1, s.name);
   return next_host(s, ctx != NULL, byte, &next) ? tsl__expr_native(x, &host_ops, ctx, pack(next))
@@ -207,6 +204,7 @@ static tsl__expr host_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byt
 
 tsl__expr tsl__format_host_label(tsl__exprs *x, void *idn, uint32_t total, uint32_t name) {
   host s = {.total = total, .name = name};
+  if (total == TSL__NAME_FREE) return tsl__expr_native(x, &host_ops, idn, pack(set_free(s)));
   return total < LONGEST_NAME ? tsl__expr_native(x, &host_ops, idn, pack(s)) : TSL__NONE;
 }
 

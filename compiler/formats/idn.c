@@ -8,6 +8,8 @@
  *           (state after it).
  * State     A tsl__label, packed. A state that can't end within TSL__LABEL_POINTS code points is
  *           not entered, so no state is dead.
+ * Far       Far from the limits of the label and the name a state is like a free one, which counts
+ *           code points only as far as their places matter. So one walk serves all positions.
  * Limits    See formats.h for what is not checked.
  * Tested by tests/formats/test_formats.c (tests/cases/labels.txt)
  *
@@ -96,24 +98,50 @@ static void u_print(void *ctx, uint32_t param, char *out, size_t n) {
   snprintf(out, n, "u-label[%x]", (unsigned)param);
 }
 
+/* ---- without limits -------------------------------------------------------------------------- */
+
+#define PLACES_MATTER 4u /* no hyphens in third and fourth place */
+#define TO_GO_MOST 2u    /* code points that may be needed: see tsl__label_to_go */
+
+static bool is_free(const tsl__label *s) { return s->total == TSL__NAME_FREE; }
+
+static void set_free(tsl__label *s) {
+  s->total = TSL__NAME_FREE;
+  if (s->count > PLACES_MATTER) s->count = PLACES_MATTER;
+}
+
+/* Far from the limit of the name it is as in the first label of one. Far from that of the label,
+ * too, there might be none. */
+static uint32_t u_like(void *ctx, uint32_t param, uint32_t *limit) {
+  tsl__label s = tsl__label_unpack(param);
+  bool first = is_free(&s) || s.total == s.count;
+  uint32_t room = first ? TSL__LABEL_POINTS - s.count : TSL__NAME_LONGEST - s.total;
+  uint32_t to_end = first ? TO_GO_MOST : TSL__A_LABEL_TO_GO + TO_GO_MOST;
+  (void)ctx;
+  *limit = room < to_end ? 0 : room - to_end;
+  s.total = s.count;
+  if (first) set_free(&s);
+  return tsl__label_pack(&s);
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
 static tsl__expr u_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte);
 static const tsl__native_ops u_ops = {
-    u_nullable,
-    u_boundaries,
-    u_step,
-    u_shortest,
-    u_print,
-    NULL,
-    "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
-    true,
-    NULL,
-    NULL,
-    NULL,
-    NULL};
+    .nullable = u_nullable,
+    .boundaries = u_boundaries,
+    .step = u_step,
+    .shortest = u_shortest,
+    .print = u_print,
+    .like = u_like,
+    .ascii = "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
+    .plain = true,
+    .later = TSL__A_LABEL_TO_GO};
 
 /* Can a state be left before the limits? */
 static bool alive(const tsl__label *s) {
   uint32_t bytes, n = tsl__label_to_go(s, &bytes);
+  if (is_free(s)) return true;
   return s->count + n <= TSL__LABEL_POINTS && s->total + n <= TSL__NAME_LONGEST;
 }
 
@@ -125,7 +153,9 @@ static tsl__expr u_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte) 
   for (unsigned i = 0; i < TSL__LABEL_CLASSES; i++) {
     tsl__expr d = u->after[i][byte];
     tsl__label t = s;
-    if (d && tsl__label_next(&t, i) && alive(&t))
+    if (!d || !tsl__label_next(&t, i)) continue;
+    if (is_free(&s)) set_free(&t);
+    if (alive(&t))
       parts[n++] = tsl__expr_seq(x, d, tsl__expr_native(x, &u_ops, u, tsl__label_pack(&t)));
   }
   if (u_nullable(ctx, param))
@@ -155,8 +185,8 @@ tsl__expr tsl__format_idn_dot(tsl__exprs *x, void *idn, uint32_t total, uint32_t
     break;
   default: return TSL__NONE;
   }
-  return total + 1 < TSL__NAME_LONGEST ? tsl__expr_seq(x, rest, any_label(x, idn, total + 1, name))
-                                       : TSL__NONE;
+  if (total != TSL__NAME_FREE && ++total >= TSL__NAME_LONGEST) return TSL__NONE;
+  return tsl__expr_seq(x, rest, any_label(x, idn, total, name));
 }
 
 tsl__expr tsl__format_idn_hostname(tsl__exprs *x) {

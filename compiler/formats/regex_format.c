@@ -655,8 +655,13 @@ static bool letters(void *ctx, uint32_t param, tsl__bytes *out, uint32_t *need) 
   return true;
 }
 
-static const tsl__native_ops ops = {nullable, boundaries, step,    shortest,   print, NULL,
-                                    NULL,     false,      letters, characters, NULL,  NULL};
+static const tsl__native_ops ops = {.nullable = nullable,
+                                    .boundaries = boundaries,
+                                    .step = step,
+                                    .shortest = shortest,
+                                    .print = print,
+                                    .letters = letters,
+                                    .characters = characters};
 
 tsl__expr tsl__format_regex(tsl__exprs *x) {
   table *t = tsl__alloc_zero(tsl__exprs_allocator(x), sizeof *t);

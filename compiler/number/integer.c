@@ -107,8 +107,14 @@ static void print(void *ctx, uint32_t param, char *out, size_t n) {
              (int)s.ready);
 }
 
-static const tsl__native_ops ops = {nullable,          boundaries, step, shortest, print, NULL,
-                                    "+-.0123456789Ee", true,       NULL, NULL,     live,  NULL};
+static const tsl__native_ops ops = {.nullable = nullable,
+                                    .boundaries = boundaries,
+                                    .step = step,
+                                    .shortest = shortest,
+                                    .print = print,
+                                    .ascii = "+-.0123456789Ee",
+                                    .plain = true,
+                                    .live = live};
 
 tsl__expr tsl__integer_whole(tsl__exprs *x, int64_t zeros) {
   return zeros > (int64_t)WHOLE_MAX ? TSL__NONE : tsl__expr_native(x, &ops, NULL, (uint32_t)zeros);

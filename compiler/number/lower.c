@@ -348,9 +348,14 @@ static void print(void *ctx, uint32_t param, char *out, size_t n) {
   snprintf(out, n, "number %u %s #%u", r->side, phases[r->words[0] & 7], param);
 }
 
-static const tsl__native_ops ops = {nullable, boundaries,        step,  shortest, print,
-                                    NULL,     "+-.0123456789Ee", false, NULL,     NULL,
-                                    live,     tsl__outline_write};
+static const tsl__native_ops ops = {.nullable = nullable,
+                                    .boundaries = boundaries,
+                                    .step = step,
+                                    .shortest = shortest,
+                                    .print = print,
+                                    .ascii = "+-.0123456789Ee",
+                                    .live = live,
+                                    .outline = tsl__outline_write};
 
 /* ---- specs ----------------------------------------------------------------------------------- */
 

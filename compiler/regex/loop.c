@@ -77,9 +77,11 @@ static void loop_print(void *ctx, uint32_t param, char *out, size_t n) {
   snprintf(out, n, "loop[%u]", (unsigned)((const loop *)ctx)->body);
 }
 
-static const tsl__native_ops loop_ops = {
-    loop_nullable, loop_boundaries, loop_step, loop_shortest, loop_print, NULL,
-    NULL,          false,           NULL,      NULL,          NULL,       NULL};
+static const tsl__native_ops loop_ops = {.nullable = loop_nullable,
+                                         .boundaries = loop_boundaries,
+                                         .step = loop_step,
+                                         .shortest = loop_shortest,
+                                         .print = loop_print};
 
 /* ---- iterations that take no text ------------------------------------------------------------ */
 

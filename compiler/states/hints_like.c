@@ -157,6 +157,7 @@ static bool bound_of_parts(tsl__exprs *x, tsl__expr e, uint32_t *room, bool part
   case TSL__K_EPS:
   case TSL__K_BYTES: return true;
   case TSL__K_LIT: out->later = n.shortest - 1; return true;
+  case TSL__K_NATIVE: return (out->later = tsl__native_at(x, n.a)->ops->later) != 0;
   case TSL__K_SEQ: /* what is left of the first part, and the second; then what is left of that */
     if (!bound_of(x, n.a, room, true, &one) || !bound_of(x, n.b, room, true, out)) return false;
     one.later = tsl__add(one.later, out->shortest);

@@ -121,14 +121,20 @@ static void masks(void) {
   "\"abcdefghijklmnopqrstuvwxyz.abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz." \
   "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz."                              \
   "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz.abcdefghijklmnopqrstuvwxyz."
-  /* the last three leave 40, 6 and 8 octets */
+#define TEN "\xC3\xA9\xC3\xA8\xC3\xAA\xC3\xA0\xC3\xA2\xC3\xB1\xC3\xB6\xC3\xBC\xC3\xA4\xC3\xB3"
+  /* Three leave 40, 6 and 8 octets of the name. The last three are for internationalised names: they
+   * leave 19 and 9 code points of the label, and 51 of the name. */
   static const char *const begins[] = {"\"",
                                        "\"xn--",
                                        "\"0a.",
                                        "\"xn--i1b6b1a6a2e.",
                                        MANY,
                                        MANY "abcdefghijklmnopqrstuvwxyzabcdefg.",
-                                       MANY "abcdefghijklmnopqrstuvwxyzabcde."};
+                                       MANY "abcdefghijklmnopqrstuvwxyzabcde.",
+                                       "\"" TEN TEN TEN TEN,
+                                       "\"xn--kva." TEN TEN TEN TEN TEN,
+                                       MANY TEN "abcde."};
+  static const uint64_t of_schema[] = {7, 10, 4, 4};
   tsl_vocab *vocab = make_vocab();
   for (size_t i = 0; vocab && i < sizeof schemas / sizeof *schemas; i++) {
     tsl_grammar *g = NULL;
@@ -136,8 +142,8 @@ static void masks(void) {
     CHECKF(tsl_grammar_json_schema(vocab, schemas[i], strlen(schemas[i]), NULL, NULL, &g, &error) ==
                TSL_OK,
            "%s: %s", schemas[i], error.message);
-    for (uint64_t round = 0; g && round < ROUNDS_OF(14u); round++) {
-      const char *begin = begins[round % (i < 2 ? 7 : 4)];
+    for (uint64_t round = 0; g && round < ROUNDS_OF(20u); round++) {
+      const char *begin = begins[round % of_schema[i]];
       follow(vocab, g, schemas[i], begin, round * 7919 + i + 1);
     }
     tsl_grammar_release(g);
