@@ -49,7 +49,8 @@ tsl__expr tsl__format_clock(tsl__exprs *x);
 tsl__expr tsl__format_pattern(tsl__exprs *x, const char *pattern);
 
 /* host.c: the rest of a host name at the beginning of a label, `total` octets having been read;
- * TSL__NAME_FREE (label.h): there are no limits. `idn` NULL: ASCII only. `name`: TSL__NAME_ flags of the labels before. */
+ * TSL__NAME_FREE (label.h): there are no limits. `idn` NULL: ASCII only. `name`: TSL__NAME_ flags
+ * of the labels before. */
 tsl__expr tsl__format_hostname(tsl__exprs *x);
 tsl__expr tsl__format_host_label(tsl__exprs *x, void *idn, uint32_t total, uint32_t name);
 
@@ -61,9 +62,8 @@ tsl__expr tsl__format_a_label(tsl__exprs *x, void *idn, uint32_t total, uint32_t
 /* regex_format.c: a whole pattern. */
 tsl__expr tsl__format_regex(tsl__exprs *x);
 
-/* idn.c: what follows the first byte of a dot after a label, `total` code points having been read
- * (or TSL__NAME_FREE);
- * TSL__NONE if that byte begins no dot. */
+/* idn.c: what follows the first byte of a dot after a label; TSL__NONE if that byte begins no dot.
+ * `total`: the code points that were read, or TSL__NAME_FREE. */
 tsl__expr tsl__format_idn_hostname(tsl__exprs *x);
 tsl__expr tsl__format_idn_dot(tsl__exprs *x, void *idn, uint32_t total, uint32_t name,
                               uint8_t byte);

@@ -8,7 +8,7 @@
  *           (state after it).
  * State     A tsl__label, packed. A state that can't end within TSL__LABEL_POINTS code points is
  *           not entered, so no state is dead.
- * Far       Far from the limits of the label and the name a state is like a free one, which counts
+ * Far       Far from the limits of the label and the name a state is like a free one. That counts
  *           code points only as far as their places matter. So one walk serves all positions.
  * Limits    See formats.h for what is not checked.
  * Tested by tests/formats/test_formats.c (tests/cases/labels.txt)

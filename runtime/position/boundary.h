@@ -103,10 +103,11 @@ bool tsl__begins_one(const uint8_t *at, const uint8_t *end, bool in_string);
  * follows, or the outline is too long. *rest: the text of a string that the token begins and does
  * not end. */
 uint64_t tsl__outline(const uint8_t *at, const uint8_t *end, bool in_string, const uint8_t **rest);
+static inline bool tsl__is_digit(uint8_t b) { return b >= '0' && b <= '9'; }
 /* May the byte be in a number or a literal? */
 static inline bool tsl__is_bare(uint8_t b) {
-  return (b >= '0' && b <= '9') || ((b | 0x20) >= 'a' && (b | 0x20) <= 'z') || b == '-' ||
-         b == '+' || b == '.';
+  return tsl__is_digit(b) || ((b | 0x20) >= 'a' && (b | 0x20) <= 'z') || b == '-' || b == '+' ||
+         b == '.';
 }
 
 /* Find the boundary tokens of a vocabulary; NULL: out of memory. NULL may be freed. */

@@ -20,6 +20,7 @@
  *             beginnings do too.
  *           - Text that lengthens a string with any number of texts is not tried. Nor is the
  *             beginning of an escape there, or text in a name where all but a few names may come.
+ *             Nor are digits of a number that may have any number of them.
  *           - If all tokens led to any number of values, none is tried again at the same frames,
  *             whichever items were read (tsl__key_unbounded, tsl__distinct_shape).
  *           A token that spells a whole item may repeat the item before it. So each of these is
@@ -166,7 +167,8 @@ typedef struct trials {
   bool begun; /* white space would end what is under way */
   /* a string is under way that any text of raw ASCII characters leaves one of any number */
   bool endless;
-  bool unbounded; /* all that was tried led to where any number of values may come */
+  tsl__digits digits; /* digits that lead to any number of numbers */
+  bool unbounded;     /* all that was tried led to where any number of values may come */
   tried tried[TRIED_MAX];
   uint32_t tried_count;
   uint32_t n;
@@ -368,11 +370,12 @@ static uint32_t listed_as(const tsl_vocab *v, tsl_token token) {
 /* A token that a deny takes. */
 static void list_denied(tsl__space *space, trials *t, tsl_token token) {
   const tsl_vocab *v = space->vocab;
+  const uint8_t *at = v->bytes + v->offsets[token], *end = v->bytes + v->offsets[token + 1];
   if (!t->distinct->in_string && !t->begun &&
       tsl__mask_bit(tsl__boundary_known(space)->space, token))
     return;
   if (!tsl__probed_has(space, t->plain, token) || tsl_vocab_is_eog(v, token) ||
-      (t->endless && is_raw(v->bytes + v->offsets[token], v->bytes + v->offsets[token + 1])))
+      (t->endless && is_raw(at, end)) || tsl__run_counts(space, t->run, &t->digits, at, end))
     return;
   if (!tsl__vec_push(&space->alloc, &t->listed, listed_as(v, token))) tsl__space_no_memory(space);
 }
@@ -608,6 +611,7 @@ void tsl__narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__probe
   bool unbounded = shape && tsl__move_find(space, p->plain, tsl__key_unbounded(shape), &found);
   t.begun = !between(space, at);
   t.endless = m->n && is_endless(space, m, p->plain);
+  if (m->n && known) t.digits = tsl__run_digits(space, at);
   list_all_denied(space, &t);
   try_listed(space, &t);
   t.unbounded = shape && !m->n && !m->escaped;

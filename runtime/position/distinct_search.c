@@ -110,8 +110,6 @@ static uint32_t last_bytes(const tsl__space *space, const tsl__run *r, uint8_t *
   return have;
 }
 
-static bool is_digit(uint8_t b) { return b >= '0' && b <= '9'; }
-
 #define ZEROS_MAX 40u      /* in a row, where a number has no exponent */
 #define ZEROS_MAX_SHORT 6u /* where it may have one instead */
 
@@ -120,10 +118,10 @@ static bool is_digit(uint8_t b) { return b >= '0' && b <= '9'; }
  * and e+1 is e1. */
 static bool pads(const tsl__space *space, const tsl__run *r, const tsl__bytes *next, uint8_t byte) {
   uint8_t at[ZEROS_MAX + 4];
-  if (r->in_string || (!is_digit(byte) && byte != 'E' && byte != '+')) return false;
+  if (r->in_string || (!tsl__is_digit(byte) && byte != 'E' && byte != '+')) return false;
   uint32_t n = last_bytes(space, r, at, sizeof at), zeros = 0;
-  if (!is_digit(byte))
-    return n && (at[n - 1] == 'e' || at[n - 1] == 'E' || (byte == 'E' && is_digit(at[n - 1])));
+  if (!tsl__is_digit(byte))
+    return n && (at[n - 1] == 'e' || at[n - 1] == 'E' || (byte == 'E' && tsl__is_digit(at[n - 1])));
   while (zeros < n && at[n - 1 - zeros] == '0') zeros++;
   if (zeros == 1 && n > 1) {
     uint8_t before = at[n - 2] == '+' || at[n - 2] == '-' ? n > 2 ? at[n - 3] : 0 : at[n - 2];

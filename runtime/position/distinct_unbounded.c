@@ -6,13 +6,16 @@
  * Idea      If any number of texts may come, one of them is new, whatever was read. This depends on
  *           the frames alone, and is kept for the plain position (tsl__key_endless,
  *           tsl__key_texts). "Not known" is kept as well: then the search decides.
- * Search    looks for a string with any number of texts, or for a number with any number of digits.
- *           The frames may come to it before the item is over. It goes depth first over plain
- *           positions, a byte at a time, into members and their values first. It never goes through
- *           a name that must be new, unless there are any number of these names. In an array within
- *           whose items must be new it does not go past the first item.
+ * Search    looks for a string with any number of texts, or a number with any number of digits. Ten
+ *           digits are enough: see MANY_DIGITS. The frames may come to these before the item is
+ *           over. The search goes depth first over plain positions, a byte at a time, into members
+ *           and their values first. It never goes through a name that must be new, unless there are
+ *           any number of these names. In an array within whose items must be new it does not go
+ *           past the first item.
  * Example   Items {"id": integer}. At `[` the bytes `{"id":1` lead to a digit that may be followed
  *           by any digits: UNBOUNDED. Items true or false: nothing is found, NOT_KNOWN.
+ * Digits    A token of digits is followed from state to state, without a run (tsl__run_counts).
+ *           Where it leaves a number that any number of numbers begin with, it is not tried.
  * Cost      At most LOOKS_MAX places, once for each plain position.
  * Tested by tests/position/test_distinct.c, tests/position/test_distinct_tokens.c
  *
@@ -107,18 +110,94 @@ bool tsl__run_names_on(tsl__space *space, const tsl__run *r, uint32_t seen_names
   return false;
 }
 
+/* Digits in a row, each of them from 1 to 9: 9^10 numbers are more than there can be items. A text
+ * of items has 2^31 bytes at most. */
+#define MANY_DIGITS 10u
+
+/* May so many digits come in a state? (`self` is empty where a number may end.) */
+static bool takes_digits(tsl__space *space, tsl__state state, uint32_t count) {
+  for (unsigned i = 0; i < MANY_DIGITS; i++) {
+    const tsl__state_rec *r = tsl__state_expanded(space, state);
+    tsl__target t = r ? tsl__state_step(space, r, '1') : 0;
+    if (!t || tsl__state_step(space, r, '9') != t) return false;
+    uint32_t before = count;
+    tsl__state to = tsl__target_resolve(space, t, before, &count);
+    if (to == state && count == before) return true;
+    state = to;
+  }
+  return true;
+}
+
 /* A number without an exponent under way that may have any number of digits more, of which some are
  * not zero. */
-static bool counts_on(const tsl__space *space, const tsl__run *r) {
+static bool counts_on(tsl__space *space, const tsl__run *r) {
   for (size_t i = r->bytes.n; i-- > 0 && memchr("0123456789.-", r->bytes.at[i], 12);)
     if (i == 0 || memchr(" \t\n\r,[:", r->bytes.at[i - 1], 7)) {
       for (size_t k = 0; k < r->step.landed.n; k++) {
-        const tsl__bytes *self = tsl__state_at(space, r->step.landed.at[k].state)->self;
+        const tsl__cell *c = &r->step.landed.at[k];
         /* else it began before */
-        if (tsl__bytes_has(self, '1') && tsl__bytes_has(self, '2')) return i > 0 || !r->text;
+        if (takes_digits(space, c->state, c->count)) return i > 0 || !r->text;
       }
     }
   return false;
+}
+
+/* ---- tokens of digits ------------------------------------------------------------------------ */
+
+#define LOOK_BACK 8u /* parts of a text: longer numbers are not looked at */
+
+/* Does a text end in a number without an exponent, or in what a number may follow? */
+static bool may_count(const tsl__space *space, uint32_t text) {
+  for (uint32_t parts = 0; text && parts < LOOK_BACK; parts++) {
+    const tsl__text *t = tsl__space_at(space, texts, text);
+    for (uint32_t i = t->n; i-- > 0;)
+      if (!memchr("0123456789.-", t->at[i], 12)) return memchr(" \t\n\r,[:", t->at[i], 7);
+    text = t->before;
+  }
+  return !text;
+}
+
+/* Do any digits come after the state, or after one digit more? */
+static bool leads_to_digits(tsl__space *space, tsl__state state, uint32_t count) {
+  const tsl__state_rec *r = tsl__state_expanded(space, state);
+  if (!r || takes_digits(space, state, count)) return r;
+  state = tsl__target_resolve(space, tsl__state_step(space, r, '1'), count, &count);
+  return state && takes_digits(space, state, count);
+}
+
+tsl__digits tsl__run_digits(const tsl__space *space, tsl__stack at) {
+  const tsl__with_distinct *p = tsl__with_distinct_at(space, at);
+  bool may = !tsl__distinct_at(space, p->distinct)->in_string && may_count(space, p->text);
+  return (tsl__digits){.plain = may ? p->plain : 0};
+}
+
+/* The frames after the first digit: one in which any digits may come. */
+static void begin_digits(tsl__space *space, tsl__run *r, tsl__digits *d, unsigned digit) {
+  d->known |= 1u << digit;
+  if (!tsl__step_load(space, &r->step, d->plain) ||
+      !tsl__step_byte(space, &r->step, (uint8_t)('0' + digit)))
+    return;
+  for (size_t i = 0; i < r->step.landed.n && !d->state[digit]; i++) {
+    const tsl__cell *c = &r->step.landed.at[i];
+    if (!leads_to_digits(space, c->state, c->count)) continue;
+    d->state[digit] = c->state;
+    d->count[digit] = c->count;
+  }
+}
+
+bool tsl__run_counts(tsl__space *space, tsl__run *r, tsl__digits *d, const uint8_t *at,
+                     const uint8_t *end) {
+  if (!d->plain || at == end || !tsl__is_digit(*at)) return false;
+  unsigned first = *at - '0';
+  if (!(d->known >> first & 1)) begin_digits(space, r, d, first);
+  tsl__state state = d->state[first];
+  uint32_t count = d->count[first];
+  while (state && ++at < end) {
+    const tsl__state_rec *rec = tsl__state_expanded(space, state);
+    if (!rec || !tsl__is_digit(*at)) return false;
+    state = tsl__target_resolve(space, tsl__state_step(space, rec, *at), count, &count);
+  }
+  return state && leads_to_digits(space, state, count);
 }
 
 bool tsl__run_strings_on(tsl__space *space, const tsl__run *r) {
@@ -177,9 +256,8 @@ static bool is_endless(tsl__space *space, const place *p, bool *names) {
   *names = false;
   for (uint32_t i = 0; i < s->n; i++) {
     const tsl__cell *c = tsl__stack_cell(space, s, i);
-    const tsl__bytes *self = tsl__state_at(space, c->state)->self;
     if (p->in_string && tsl__state_texts(space, c->state, c->count) == TSL__ENDLESS) return true;
-    if (p->digits && tsl__bytes_has(self, '1') && tsl__bytes_has(self, '2')) return true;
+    if (p->digits && takes_digits(space, c->state, c->count)) return true;
     *names = *names || (p->in_string && tsl__cell_names(space, c));
   }
   return false;

@@ -122,8 +122,8 @@ static void masks(void) {
   "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz."                              \
   "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz.abcdefghijklmnopqrstuvwxyz."
 #define TEN "\xC3\xA9\xC3\xA8\xC3\xAA\xC3\xA0\xC3\xA2\xC3\xB1\xC3\xB6\xC3\xBC\xC3\xA4\xC3\xB3"
-  /* Three leave 40, 6 and 8 octets of the name. The last three are for internationalised names: they
-   * leave 19 and 9 code points of the label, and 51 of the name. */
+  /* Three leave 40, 6 and 8 octets of the name. The last three are for internationalised names.
+   * They leave 19 and 9 code points of the label, and 51 of the name. */
   static const char *const begins[] = {"\"",
                                        "\"xn--",
                                        "\"0a.",

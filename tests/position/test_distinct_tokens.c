@@ -6,6 +6,7 @@
  *   different strings  two strings that differ, each in all of its spellings
  *   pairs              characters of two escapes, which differ in the last digit
  *   single file        a loop of one byte: the number of texts is its length
+ *   digits             numbers, in a vocabulary of all digits in ones, twos and threes
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -269,6 +270,122 @@ static void test_single_file(void) {
   tsl_grammar_release(g);
 }
 
+/* Bytes, then all digits in ones, twos and threes, then what may stand around them. */
+static tsl_vocab *vocab_of_digits(void) {
+  static const char *const others[] = {",", ", ", "]", "],", "-", ",-", ".5", "e1", "0,", "12]"};
+  enum { OTHERS = sizeof others / sizeof *others, SIZE = 256 + 1110 + OTHERS };
+  static uint8_t bytes[256 + 1110 * 3 + OTHERS * 3];
+  static uint32_t offsets[SIZE + 1];
+  uint32_t n = 0;
+  for (uint32_t t = 0; t < SIZE; t++) {
+    int digits = t < 266 ? 1 : t < 366 ? 2 : 3;
+    int number = (int)t - (t < 266 ? 256 : t < 366 ? 266 : 366);
+    char text[8];
+    offsets[t] = n;
+    if (t < 256) bytes[n++] = (uint8_t)t;
+    if (t < 256) continue;
+    if (t < 256 + 1110)
+      snprintf(text, sizeof text, "%0*d", digits, number);
+    else
+      snprintf(text, sizeof text, "%s", others[t - 256 - 1110]);
+    memcpy(bytes + n, text, strlen(text));
+    n += (uint32_t)strlen(text);
+  }
+  offsets[SIZE] = n;
+  tsl_vocab *v = NULL;
+  CHECK(tsl_vocab_new(&(tsl_vocab_desc){.bytes = bytes, .offsets = offsets, .size = SIZE}, NULL, &v,
+                      NULL) == TSL_OK);
+  return v;
+}
+
+#define NUMBERS(text) "{\"type\":\"array\",\"uniqueItems\":true,\"items\":" text "}"
+
+static void digits_of(const char *schema, tsl_spelling spelling, uint64_t *seed) {
+  tsl_schema_options options = {.spelling = spelling, .whitespace = TSL_WS_COMPACT};
+  static uint32_t mask[(256 + 1110 + 64) / 32];
+  tsl_grammar *g = NULL;
+  tsl_matcher *m = NULL;
+  char text[1200] = "[";
+  CHECK(tsl_grammar_json_schema(vocab, schema, strlen(schema), &options, NULL, &g, NULL) ==
+            TSL_OK &&
+        tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept(m, '[') == TSL_OK);
+  for (int step = 0; m && step < 40; step++) {
+    size_t length, count, k;
+    tsl_token t = 0;
+    CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
+    CHECK(mask_is_right(m, mask, schema, text));
+    count = tsl_mask_count(mask, tsl_vocab_size(vocab));
+    if (!count) break;
+    k = tsl_test_random(seed) % count;
+    while (!tsl_mask_has(mask, t) || k--) t++;
+    if (tsl_mask_has(mask, ',') && tsl_test_random(seed) % 3) t = ',';
+    /* few different ones, so that they begin alike */
+    tsl_token few = (tsl_token)(256 + tsl_test_random(seed) % 3);
+    if (tsl_mask_has(mask, few) && t != ',') t = few;
+    CHECK(tsl_matcher_accept(m, t) == TSL_OK);
+    const uint8_t *bytes = tsl_vocab_bytes(vocab, t, &length);
+    strncat(text, (const char *)bytes, length);
+  }
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+}
+
+/* Masks of numbers that must differ: those with any number of digits, with many and with few. */
+static void test_digits(void) {
+  static const char *const schemas[] = {
+      NUMBERS("{\"type\":\"integer\"}"),
+      NUMBERS("{\"type\":\"number\"}"),
+      NUMBERS("{\"type\":\"integer\",\"minimum\":0,\"maximum\":120}"),
+      NUMBERS("{\"type\":\"integer\",\"minimum\":-3,\"maximum\":1000000000000000}"),
+      NUMBERS("{\"type\":\"integer\",\"multipleOf\":7}"),
+      NUMBERS("{\"type\":\"number\",\"exclusiveMaximum\":1,\"minimum\":0}"),
+      NUMBERS("{\"enum\":[0,1,2,10,100,101,20,21]}"),
+      NUMBERS("{\"type\":\"array\",\"items\":{\"type\":\"integer\"}}"),
+      NUMBERS("{\"type\":[\"integer\",\"array\"],\"uniqueItems\":true}")};
+  uint64_t seed = 4;
+  tsl_vocab *embedded = vocab;
+  if (!(vocab = vocab_of_digits())) return;
+  for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++)
+    for (uint64_t round = 0; round < ROUNDS_OF(4u); round++)
+      digits_of(schemas[i], round % 2 ? TSL_SPELLING_ANY : TSL_SPELLING_PLAIN, &seed);
+  tsl_vocab_release(vocab);
+  vocab = embedded;
+}
+
+/* Digits that may become any number of numbers are not tried one by one. With 60 numbers before it,
+ * a mask takes hardly more steps than with two. */
+static void test_many_numbers(void) {
+  static const char schema[] = NUMBERS("{\"type\":\"integer\"}");
+  tsl_vocab *embedded = vocab;
+  if (!(vocab = vocab_of_digits())) return;
+  for (int spelling = 0; spelling < 2; spelling++) {
+    static uint32_t mask[(256 + 1110 + 64) / 32];
+    tsl_schema_options options = {.spelling = spelling ? TSL_SPELLING_ANY : TSL_SPELLING_PLAIN};
+    uint64_t steps[61] = {0};
+    tsl_grammar *g = NULL;
+    tsl_matcher *m = NULL;
+    CHECK(tsl_grammar_json_schema(vocab, schema, strlen(schema), &options, NULL, &g, NULL) ==
+              TSL_OK &&
+          tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept(m, '[') == TSL_OK);
+    for (int n = 0; m && n <= 60; n++) {
+      char text[16];
+      tsl_grammar_stats before, after;
+      tsl_grammar_get_stats(g, &before);
+      CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
+      tsl_grammar_get_stats(g, &after);
+      steps[n] = after.walk_steps - before.walk_steps;
+      snprintf(text, sizeof text, "%d,", 100 + n * 37 % 100);
+      CHECK(tsl_matcher_accept_bytes(m, text, strlen(text), NULL) == TSL_OK);
+    }
+    CHECKF(steps[60] < 4 * steps[2] + 400, "%d: %u steps, and %u", spelling, (unsigned)steps[2],
+           (unsigned)steps[60]);
+    tsl_matcher_free(m);
+    tsl_grammar_release(g);
+  }
+  tsl_vocab_release(vocab);
+  vocab = embedded;
+}
+
 int main(void) {
   if (tsl_vocab_embedded(NULL, &vocab, NULL) != TSL_OK) return 1;
   RUN(test_items_in_tokens, "whole items within tokens, after other texts");
@@ -276,6 +393,8 @@ int main(void) {
   RUN(test_different_strings, "different strings in every spelling");
   RUN(test_pairs, "characters of two escapes, to the last digit");
   RUN(test_single_file, "a loop of one byte is used up");
+  RUN(test_digits, "numbers that must differ, in tokens of digits");
+  RUN(test_many_numbers, "many numbers cost no more than few");
   tsl_vocab_release(vocab);
   return tsl_test_end();
 }
