@@ -26,9 +26,10 @@ JOBS targets are made at a time. Beside the time that went by stands the time of
 which says what an idle machine would take. wait4 measures that for each program, so that it is
 known of each target, though others are made beside it.
 
-Objects are kept in build/platforms. zig is the package ziglang of PyPI, pinned in
-scripts/locks/zig.lock (`./dev fetch zig`). musl-x86_64 and musl-aarch64 are compiled and linked by
-zig, and run with Debian's musl (`./dev fetch musl`).
+Objects are kept in build/platforms, and there what each program of PROGRAMS prints, as NAME.log.
+Without --quick its lines that begin with `ok` are printed, too. zig is the package ziglang of PyPI,
+pinned in scripts/locks/zig.lock (`./dev fetch zig`). musl-x86_64 and musl-aarch64 are compiled and
+linked by zig, and run with Debian's musl (`./dev fetch musl`).
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -111,13 +112,19 @@ NEEDS = {
 FLAGS = ["-O0", "-g0", "-fno-sanitize=undefined"]
 OURS = ["-std=c11", "-DPCRE2_STATIC"]
 NO_OPTIONS = "-DCMAKE_BUILD_TYPE=None"  # neither optimised nor with what debuggers read
+TOLD = ("  skipped:", "  not on", "  left")  # how lines of a program begin that are printed
 JOBS = min(2, os.cpu_count() or 1)
 of_thread = threading.local()  # .used: seconds of the processor; .said: what is to be printed
 
 
-def done_by(command, cwd=None, environment=None):
-    """Run a program: its status, stdout, stderr. What it took of the processor is added up."""
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+def done_by(command, cwd=None, environment=None, log=None):
+    """Run a program: its status, stdout, stderr. What it took of the processor is added up. stdout
+    goes into the file log, if one is given, so that it can be read while the program runs.
+    """
+    with (
+        open(log, "w+b") if log else tempfile.TemporaryFile() as out,
+        tempfile.TemporaryFile() as err,
+    ):
         process = subprocess.Popen(
             list(map(str, command)),
             cwd=cwd,
@@ -245,12 +252,14 @@ def built_by_cmake(folder, include):
 def by_program(name, quick):
     """A target of PROGRAMS: (is it fine, how far it came, checks that were skipped)."""
     command, some = PROGRAMS[name]
-    status, out, err = done_by([sys.executable, *command, *(some if quick else [])], cwd=ROOT)
+    log = FOLDER / f"{name}.log"
+    more = some if quick else []
+    status, out, err = done_by([sys.executable, *command, *more], cwd=ROOT, log=log)
     counts = re.findall(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", out, re.M)
     passed, failed, skipped = map(int, counts[-1]) if counts else (0, 1, 0)
     fine = status == 0 and passed > 0 and not failed
     of_thread.said += [
-        line for line in out.splitlines() if line.startswith(("  skipped:", "  not on", "  left"))
+        line for line in out.splitlines() if line.startswith(TOLD if quick else (*TOLD, "  ok  "))
     ]
     if not fine:
         say(f"failed: {name}: {(out + err)[-3000:]}")
@@ -332,6 +341,7 @@ def main():
         sys.exit("platforms: musl is not there; run ./dev fetch musl")
     begin, sums, used = time.monotonic(), [0, 0, 0], 0
     of_thread.used, of_thread.said = 0, []
+    FOLDER.mkdir(parents=True, exist_ok=True)
     followed = Followed() if set(targets) & set(TARGETS) else None
     for line in of_thread.said:
         print(line)
