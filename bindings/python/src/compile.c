@@ -500,8 +500,8 @@ static PyObject *background_done(PyObject *self, void *unused) {
 }
 
 /* Wait `left` seconds in parts of a tenth, so that Ctrl-C is seen. */
-static tsl_status wait(core_background *self, double left, tsl_grammar **grammar,
-                       tsl_error *error) {
+static tsl_status wait_in_parts(core_background *self, double left, tsl_grammar **grammar,
+                                tsl_error *error) {
   tsl_status status;
   do {
     double part = left < 0.1 ? left : 0.1;
@@ -523,7 +523,7 @@ PyObject *core_end_compiles(PyObject *module, PyObject *unused) {
     tsl_grammar *grammar = NULL;
     tsl_error error = {0};
     Py_INCREF(b);
-    (void)wait(b, 1e12, &grammar, &error);
+    (void)wait_in_parts(b, 1e12, &grammar, &error);
     tsl_grammar_release(grammar);
     Py_DECREF(b);
   }
@@ -540,7 +540,7 @@ static PyObject *background_result(PyObject *object, PyObject *args) {
   tsl_grammar *grammar = NULL;
   tsl_error error = {0};
   Py_INCREF(self); /* a handler of signals may drop it */
-  tsl_status status = wait(self, seconds > 0 ? seconds : 0, &grammar, &error);
+  tsl_status status = wait_in_parts(self, seconds > 0 ? seconds : 0, &grammar, &error);
   PyObject *result = NULL;
   if (!PyErr_Occurred()) {
     if (status == TSL_ERR_STATE)
