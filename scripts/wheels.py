@@ -2,7 +2,11 @@
 """Wheels of the Python package, for every CPython from 3.9 on, with all that it needs inside; and
 the source distribution.
 
-    scripts/wheels.py [TARGET...]     into build/wheels; without TARGET those of TARGETS, and sdist
+    scripts/wheels.py [--untried] [TARGET...]
+                                into build/wheels; without TARGET those of TARGETS, and sdist.
+                                --untried makes them alone
+    scripts/wheels.py --read    makes none: the extension's own sources are compiled for READ,
+                                without optimisation
 
 The extension is written against CPython's stable ABI (abi3), so one wheel for each system serves
 all versions (on Windows from 3.11 on). zig compiles the one source (scripts/amalgamate.py
@@ -62,6 +66,7 @@ TARGETS = {
     "aarch64-macos.11.0": "macosx_11_0_arm64",
     "x86_64-windows-gnu": "win_amd64",
 }
+READ = ["aarch64-macos.11.0", "x86_64-windows-gnu"]
 PYTHONS = ROOT / "build" / "pythons"
 TESTS = ["package", "package_grammars", "package_decoding"]
 QEMU_TESTS = WINE_TESTS = ["package"]
@@ -162,6 +167,34 @@ def extension(target, source, folder):
         name = f"libc.musl-{target.split('-')[0]}.so.1"
         run([AUDIT / "patchelf", "--replace-needed", "libc.so", name, made])
     return made
+
+
+def read(target):
+    """The extension's own sources, compiled for a target without optimisation: what is wrong, or
+    None.
+    """
+    compiler = [ZIG, "-m", "ziglang", "cc", "-target", target, *ZIG_FLAGS, "-std=c11", "-O0"]
+    python = [f"-I{ROOT / 'include'}", f"-isystem{headers()}", "-c", "-o", OUT / "read.o"]
+    for name in listed("python_sources"):
+        command = list(map(str, [*compiler, *python, (PACKAGE / name).resolve()]))
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            return done.stderr[-2000:]
+    return None
+
+
+def read_all():
+    """read() for all of READ; the exit status."""
+    OUT.mkdir(parents=True, exist_ok=True)
+    failed = 0
+    for target in READ:
+        wrong = read(target)
+        failed += bool(wrong)
+        print(f"  {'FAIL' if wrong else 'ok  '} the extension's sources for {target}")
+        if wrong:
+            print(f"  failed: {wrong}")
+    print(f"{len(READ) - failed} passed, {failed} failed, 0 skipped")
+    return failed > 0
 
 
 def metadata():
@@ -418,20 +451,27 @@ def make_wheel(target, source):
 
 
 def main():
-    targets = sys.argv[1:] or [*TARGETS, "sdist"]
+    if not ZIG.is_file() or not AUDIT.is_dir():
+        sys.exit("wheels: zig or auditwheel is not there; run ./dev fetch zig audit")
+    if sys.argv[1:] == ["--read"]:
+        return read_all()
+    untried = sys.argv[1:2] == ["--untried"]
+    targets = sys.argv[1 + untried :] or [*TARGETS, "sdist"]
     if unknown := [name for name in targets if name not in [*TARGETS, "sdist"]]:
         known = ", ".join([*TARGETS, "sdist"])
         sys.exit(f"wheels: there is no {', '.join(unknown)}; there are {known}")
-    if not ZIG.is_file() or not AUDIT.is_dir():
-        sys.exit("wheels: zig or auditwheel is not there; run ./dev fetch zig audit")
     source, failed = source_tree(), 0
     for target in targets:
         start = time.monotonic()
         if target == "sdist":
-            made, how = sdist(source), "ran"
-            wrong = tried(made, sys.executable)
+            made = sdist(source)
         else:
             made = make_wheel(target, source)
+        if untried:
+            wrong, how = None, "not tried"
+        elif target == "sdist":
+            wrong, how = tried(made, sys.executable), "ran"
+        else:
             wrong, how = try_wheel(target, made)
         failed += bool(wrong)
         print(

@@ -3,13 +3,16 @@
 SPDX-License-Identifier: Apache-2.0
 """
 
-import hashlib
 import os
 import pathlib
-import shutil
 import subprocess
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import fetch  # noqa: E402
+
 BUILD = pathlib.Path(os.environ.get("TSL_BUILD", ROOT / "build"))
 CONSUMER = ROOT / "tests" / "platforms" / "consumer.c"
 SYSTEM = ["-lpcre2-8", "-lyajl", "-lxxhash", "-lm", "-pthread"]  # what the library stands on
@@ -65,19 +68,14 @@ def expected(folder):
 
 def from_npm(name="npm"):
     """The folder whose node_modules has what tests/platforms/NAME/package-lock.json names, or None.
-    npm checks the hashes.
+    `./dev fetch npm` brings the folder; where it is not there, the packages are fetched now.
     """
-    lock = ROOT / "tests" / "platforms" / name
     folder = ROOT / "build" / ("bundlers" if name == "npm" else name)
-    stamp = hashlib.sha256((lock / "package-lock.json").read_bytes()).hexdigest()
-    mark = folder / ".stamp"
-    if not mark.is_file() or mark.read_text() != stamp:
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(lock, folder)
-        done = run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", cwd=folder)
-        if not check(done.returncode == 0, f"npm ci: {done.stderr[-800:]}"):
-            return None
-        mark.write_text(stamp)
+    try:
+        fetch.npm_ci(ROOT / "tests" / "platforms" / name, folder)
+    except fetch.FetchError as error:
+        check(False, error)
+        return None
     return folder
 
 

@@ -2,7 +2,8 @@
 """The Debian packages of packaging/debian: built, looked at, installed, used, removed.
 
   build    dpkg-buildpackage makes the three packages out of a copy of the tree. Unless --optimised
-           is given, that is without optimisation and without packages for debuggers
+           is given, that is without optimisation, without packages for debuggers, and with the
+           least compression
   lintian  finds no error and no warning
   names    the library's package says what it needs, and the manual has a page for each command
   install  dpkg lays the packages down in a root of their own; a program is compiled against it with
@@ -54,7 +55,7 @@ def build(scratch):
     options, flags = "nocheck parallel=2", {}
     if "--optimised" not in sys.argv:
         options += " noopt noautodbgsym"
-        flags = {"DEB_CFLAGS_APPEND": "-g0"}
+        flags = {"DEB_CFLAGS_APPEND": "-g0", "DPKG_DEB_COMPRESSOR_LEVEL": "0"}
     path = os.environ["PATH"]
     if pathlib.Path("/usr/lib/ccache").is_dir():
         path = "/usr/lib/ccache:" + path
