@@ -20,7 +20,7 @@
  *             beginnings do too.
  *           - Text that lengthens a string with any number of texts is not tried. Nor is the
  *             beginning of an escape there, or text in a name where all but a few names may come.
- *             Nor are digits of a number that may have any number of them.
+ *             Nor is a token that leaves more texts of a string or a number than were used.
  *           - If all tokens led to any number of values, none is tried again at the same frames,
  *             whichever items were read (tsl__key_unbounded, tsl__distinct_shape).
  *           A token that spells a whole item may repeat the item before it. So each of these is
@@ -167,8 +167,8 @@ typedef struct trials {
   bool begun; /* white space would end what is under way */
   /* a string is under way that any text of raw ASCII characters leaves one of any number */
   bool endless;
-  tsl__digits digits; /* digits that lead to any number of numbers */
-  bool unbounded;     /* all that was tried led to where any number of values may come */
+  tsl__onward onward;
+  bool unbounded; /* all that was tried led to where any number of values may come */
   tried tried[TRIED_MAX];
   uint32_t tried_count;
   uint32_t n;
@@ -375,7 +375,7 @@ static void list_denied(tsl__space *space, trials *t, tsl_token token) {
       tsl__mask_bit(tsl__boundary_known(space)->space, token))
     return;
   if (!tsl__probed_has(space, t->plain, token) || tsl_vocab_is_eog(v, token) ||
-      (t->endless && is_raw(at, end)) || tsl__run_counts(space, t->run, &t->digits, at, end))
+      (t->endless && is_raw(at, end)) || tsl__run_lengthens(space, t->run, &t->onward, at, end))
     return;
   if (!tsl__vec_push(&space->alloc, &t->listed, listed_as(v, token))) tsl__space_no_memory(space);
 }
@@ -611,7 +611,7 @@ void tsl__narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__probe
   bool unbounded = shape && tsl__move_find(space, p->plain, tsl__key_unbounded(shape), &found);
   t.begun = !between(space, at);
   t.endless = m->n && is_endless(space, m, p->plain);
-  if (m->n && known) t.digits = tsl__run_digits(space, at);
+  if (m->n && known) t.onward = tsl__run_onward(space, at);
   list_all_denied(space, &t);
   try_listed(space, &t);
   t.unbounded = shape && !m->n && !m->escaped;

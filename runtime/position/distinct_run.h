@@ -115,18 +115,20 @@ uint32_t tsl__state_texts(tsl__space *space, tsl__state state, uint32_t count);
 bool tsl__run_names_on(tsl__space *space, const tsl__run *r, uint32_t seen_names);
 /* Is a string under way that can become any number of texts? Then its item can be new. */
 bool tsl__run_strings_on(tsl__space *space, const tsl__run *r);
-/* For tokens of digits, where an item that must be new is spelled. Do they leave a number without
- * an exponent that any number of numbers begin with? */
-typedef struct tsl__digits {
-  tsl__stack plain;     /* the frames; 0: no number may come */
+/* For tokens that lengthen a string or a number, where an item that must be new is spelled. */
+typedef struct tsl__onward {
+  tsl__stack plain; /* the frames; 0: nothing is known */
+  uint64_t used;    /* values that were used in all open arrays */
+  bool in_string;
   uint32_t known;       /* a bit for each digit that was tried */
-  tsl__state state[10]; /* after each digit; 0: none in which any digits may come */
+  tsl__state state[10]; /* after each digit; 0: no number */
   uint32_t count[10];
-} tsl__digits;
-tsl__digits tsl__run_digits(const tsl__space *space, tsl__stack at);
-/* Is the token `at`..`end` of digits alone, and leaves it such a number? Uses the run's frames. */
-bool tsl__run_counts(tsl__space *space, tsl__run *r, tsl__digits *d, const uint8_t *at,
-                     const uint8_t *end);
+} tsl__onward;
+tsl__onward tsl__run_onward(const tsl__space *space, tsl__stack at);
+/* Does the token `at`..`end` do that, and leave more texts than values were used? Then one of them
+ * is new. Uses the run's frames. */
+bool tsl__run_lengthens(tsl__space *space, tsl__run *r, tsl__onward *o, const uint8_t *at,
+                        const uint8_t *end);
 /* May the item or name under way still become a repetition, so that only a search can find out
  * whether a text can end? */
 bool tsl__run_watched(tsl__space *space, tsl__run *r);

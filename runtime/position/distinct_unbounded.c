@@ -6,16 +6,17 @@
  * Idea      If any number of texts may come, one of them is new, whatever was read. This depends on
  *           the frames alone, and is kept for the plain position (tsl__key_endless,
  *           tsl__key_texts). "Not known" is kept as well: then the search decides.
- * Search    looks for a string with any number of texts, or a number with any number of digits. Ten
- *           digits are enough: see MANY_DIGITS. The frames may come to these before the item is
+ * Search    looks for a string with any number of texts, or a number with any number of digits. As
+ *           many as MANY_TEXTS are enough. The frames may come to these before the item is
  *           over. The search goes depth first over plain positions, a byte at a time, into members
  *           and their values first. It never goes through a name that must be new, unless there are
  *           any number of these names. In an array within whose items must be new it does not go
  *           past the first item.
  * Example   Items {"id": integer}. At `[` the bytes `{"id":1` lead to a digit that may be followed
  *           by any digits: UNBOUNDED. Items true or false: nothing is found, NOT_KNOWN.
- * Digits    A token of digits is followed from state to state, without a run (tsl__run_counts).
- *           Where it leaves a number that any number of numbers begin with, it is not tried.
+ * Tokens    A token that lengthens a string or a number is followed from state to state, without a
+ *           run (tsl__run_lengthens). Where it leaves more texts than values were used, one of
+ *           these texts is new, and the token is not tried.
  * Cost      At most LOOKS_MAX places, once for each plain position.
  * Tested by tests/position/test_distinct.c, tests/position/test_distinct_tokens.c
  *
@@ -49,7 +50,7 @@ static bool loops(const tsl__space *space, const tsl__state_rec *r, uint32_t cou
          counts_far(space, r, count);
 }
 
-#define STEPS 64u /* bytes that all have in common */
+#define STEPS 64u /* bytes that are looked at */
 #define LOOKS 3u  /* ways on from each state */
 
 /* Bytes of a range that each begin another text, whether it is a character or within an escape.
@@ -63,12 +64,17 @@ static uint32_t ways_in(unsigned from, unsigned upper) {
   return tsl__ones(row.w[0] & ways.w[0]) + tsl__ones(row.w[1] & ways.w[1]);
 }
 
+/* More texts than there can be items, as a text of items has 2^31 bytes at most. */
+#define MANY_TEXTS ((uint64_t)1 << 31)
+
 /* One of the first ways on from a state by a byte, raw ones rather: the first that loops, or else
- * the first at all. *texts: at least so many are spelled from there. */
+ * the first at all. *ways: so many bytes lead there, each to other texts. *texts: at least so many
+ * are spelled from the state. */
 static const tsl__state_rec *look_on(tsl__space *space, const tsl__state_rec *r, uint32_t *count,
-                                     uint32_t *texts) {
+                                     uint32_t *texts, uint32_t *ways) {
   const tsl__state_rec *first = NULL;
-  uint32_t looks = 0, from = *count, ways = 0, c;
+  tsl__target there = 0;
+  uint32_t looks = 0, from = *count, all = 0, c;
   bool escaped = true;
   for (unsigned i = 0, byte = 0; i < r->ranges && looks < LOOKS && space->status == TSL_OK;
        byte = tsl__state_upper(r)[i++] + 1u) {
@@ -78,12 +84,21 @@ static const tsl__state_rec *look_on(tsl__space *space, const tsl__state_rec *r,
     looks += t != 0;
     if (!to || to->flags & TSL__STATE_FORK) continue;
     bool done = loops(space, to, c);
-    ways += ways_in(byte, tsl__state_upper(r)[i]);
-    if (done || !first || (escaped && byte != '\\')) first = to, *count = c, escaped = byte == '\\';
+    all += ways_in(byte, tsl__state_upper(r)[i]);
+    if (done || !first || (escaped && byte != '\\'))
+      first = to, there = t, *count = c, escaped = byte == '\\';
     if (done) break;
   }
-  if (ways > *texts && !(r->flags & TSL__STATE_LOOP)) *texts = ways;
+  if (all > *texts && !(r->flags & TSL__STATE_LOOP)) *texts = all;
+  *ways = 0;
+  for (unsigned i = 0, byte = 0; there && i < r->ranges; byte = tsl__state_upper(r)[i++] + 1u)
+    *ways += r->targets[i] == there ? ways_in(byte, tsl__state_upper(r)[i]) : 0;
   return first;
+}
+
+/* May the rest of a text be read there, or end? Else a counted loop is at its maximum. */
+static bool goes_on(const tsl__state_rec *r) {
+  return r->live_count || r->edges || r->flags & TSL__STATE_NULLABLE;
 }
 
 /* The answer of a search is remembered, unless it depends on a register. */
@@ -92,10 +107,15 @@ uint32_t tsl__state_texts(tsl__space *space, tsl__state state, uint32_t count) {
   if (!r || loops(space, r, count)) return r ? TSL__ENDLESS : 0;
   if (tsl__state_fixed(r)) return tsl__state_fixed(r)->hi - tsl__state_fixed(r)->lo;
   bool counts = r->flags & TSL__STATE_LOOP;
-  uint32_t found = 0;
+  uint32_t found = 0, ways;
+  uint64_t product = 1; /* texts that the bytes so far are the beginnings of */
   if (!counts && tsl__move_find(space, state, tsl__key_texts(), &found)) return found;
-  for (uint32_t i = 0; r && !loops(space, r, count) && i < STEPS; i++)
-    r = look_on(space, r, &count, &found);
+  for (uint32_t i = 0; r && !loops(space, r, count) && product < MANY_TEXTS && i < STEPS; i++) {
+    r = look_on(space, r, &count, &found, &ways);
+    if (!r || !goes_on(r)) break;
+    if (ways) product *= ways;
+    if (product > found) found = product < MANY_TEXTS ? (uint32_t)product : TSL__ENDLESS;
+  }
   if (r && loops(space, r, count)) found = TSL__ENDLESS;
   if (!counts && space->status == TSL_OK) tsl__move_add(space, state, tsl__key_texts(), found);
   return found;
@@ -110,22 +130,21 @@ bool tsl__run_names_on(tsl__space *space, const tsl__run *r, uint32_t seen_names
   return false;
 }
 
-/* Digits in a row, each of them from 1 to 9: 9^10 numbers are more than there can be items. A text
- * of items has 2^31 bytes at most. */
-#define MANY_DIGITS 10u
-
-/* May so many digits come in a state? (`self` is empty where a number may end.) */
-static bool takes_digits(tsl__space *space, tsl__state state, uint32_t count) {
-  for (unsigned i = 0; i < MANY_DIGITS; i++) {
+/* A lower bound of the numbers that digits from 1 to 9 lead to, up to MANY_TEXTS. (`self` is empty
+ * where a number may end.) */
+static uint64_t numbers_from(tsl__space *space, tsl__state state, uint32_t count) {
+  uint64_t n = 1;
+  while (n < MANY_TEXTS) {
     const tsl__state_rec *r = tsl__state_expanded(space, state);
     tsl__target t = r ? tsl__state_step(space, r, '1') : 0;
-    if (!t || tsl__state_step(space, r, '9') != t) return false;
+    if (!t || tsl__state_step(space, r, '9') != t) return n;
     uint32_t before = count;
     tsl__state to = tsl__target_resolve(space, t, before, &count);
-    if (to == state && count == before) return true;
+    if (to == state && count == before) return MANY_TEXTS;
     state = to;
+    n *= 9;
   }
-  return true;
+  return n;
 }
 
 /* A number without an exponent under way that may have any number of digits more, of which some are
@@ -136,13 +155,13 @@ static bool counts_on(tsl__space *space, const tsl__run *r) {
       for (size_t k = 0; k < r->step.landed.n; k++) {
         const tsl__cell *c = &r->step.landed.at[k];
         /* else it began before */
-        if (takes_digits(space, c->state, c->count)) return i > 0 || !r->text;
+        if (numbers_from(space, c->state, c->count) >= MANY_TEXTS) return i > 0 || !r->text;
       }
     }
   return false;
 }
 
-/* ---- tokens of digits ------------------------------------------------------------------------ */
+/* ---- tokens that lengthen a string or a number ----------------------------------------------- */
 
 #define LOOK_BACK 8u /* parts of a text: longer numbers are not looked at */
 
@@ -157,47 +176,77 @@ static bool may_count(const tsl__space *space, uint32_t text) {
   return !text;
 }
 
-/* Do any digits come after the state, or after one digit more? */
-static bool leads_to_digits(tsl__space *space, tsl__state state, uint32_t count) {
-  const tsl__state_rec *r = tsl__state_expanded(space, state);
-  if (!r || takes_digits(space, state, count)) return r;
-  state = tsl__target_resolve(space, tsl__state_step(space, r, '1'), count, &count);
-  return state && takes_digits(space, state, count);
+/* How many values were used in the arrays that are open? */
+static uint64_t used_in_all(const tsl__space *space, uint32_t open) {
+  uint64_t n = 0;
+  for (const tsl__open *o; open; open = o->below) {
+    o = tsl__open_at(space, open);
+    for (uint32_t used = o->array ? o->used : 0; used;
+         used = ((const tsl__used *)tsl__space_at(space, used, used))->next)
+      n += ((const tsl__used *)tsl__space_at(space, used, used))->count;
+  }
+  return n;
 }
 
-tsl__digits tsl__run_digits(const tsl__space *space, tsl__stack at) {
+tsl__onward tsl__run_onward(const tsl__space *space, tsl__stack at) {
   const tsl__with_distinct *p = tsl__with_distinct_at(space, at);
-  bool may = !tsl__distinct_at(space, p->distinct)->in_string && may_count(space, p->text);
-  return (tsl__digits){.plain = may ? p->plain : 0};
+  const tsl__distinct *m = tsl__distinct_at(space, p->distinct);
+  bool may = m->in_string ? !m->escaped && !m->name : may_count(space, p->text);
+  return (tsl__onward){.plain = may ? p->plain : 0,
+                       .used = may ? used_in_all(space, m->open) : 0,
+                       .in_string = m->in_string};
 }
 
-/* The frames after the first digit: one in which any digits may come. */
-static void begin_digits(tsl__space *space, tsl__run *r, tsl__digits *d, unsigned digit) {
-  d->known |= 1u << digit;
-  if (!tsl__step_load(space, &r->step, d->plain) ||
+/* The frame after the first digit in which most digits may come. */
+static void begin_digits(tsl__space *space, tsl__run *r, tsl__onward *o, unsigned digit) {
+  uint64_t most = 0, n;
+  o->known |= 1u << digit;
+  if (!tsl__step_load(space, &r->step, o->plain) ||
       !tsl__step_byte(space, &r->step, (uint8_t)('0' + digit)))
     return;
-  for (size_t i = 0; i < r->step.landed.n && !d->state[digit]; i++) {
+  for (size_t i = 0; i < r->step.landed.n; i++) {
     const tsl__cell *c = &r->step.landed.at[i];
-    if (!leads_to_digits(space, c->state, c->count)) continue;
-    d->state[digit] = c->state;
-    d->count[digit] = c->count;
+    if ((n = numbers_from(space, c->state, c->count)) <= most) continue;
+    most = n;
+    o->state[digit] = c->state;
+    o->count[digit] = c->count;
   }
 }
 
-bool tsl__run_counts(tsl__space *space, tsl__run *r, tsl__digits *d, const uint8_t *at,
-                     const uint8_t *end) {
-  if (!d->plain || at == end || !tsl__is_digit(*at)) return false;
-  unsigned first = *at - '0';
-  if (!(d->known >> first & 1)) begin_digits(space, r, d, first);
-  tsl__state state = d->state[first];
-  uint32_t count = d->count[first];
-  while (state && ++at < end) {
-    const tsl__state_rec *rec = tsl__state_expanded(space, state);
-    if (!rec || !tsl__is_digit(*at)) return false;
-    state = tsl__target_resolve(space, tsl__state_step(space, rec, *at), count, &count);
+/* Follow the bytes of a token that are such as these from a state; false: it has others, or leads
+ * nowhere. */
+static bool follow_within(tsl__space *space, tsl__state *state, uint32_t *count, const uint8_t *at,
+                          const uint8_t *end, bool in_string) {
+  for (; at < end && *state; at++) {
+    const tsl__state_rec *r = tsl__state_expanded(space, *state);
+    bool such = in_string ? tsl__stands_raw(*at) : tsl__is_digit(*at);
+    if (!r || !such || r->flags & TSL__STATE_FORK) return false;
+    *state = tsl__target_resolve(space, tsl__state_step(space, r, *at), *count, count);
   }
-  return state && leads_to_digits(space, state, count);
+  return *state;
+}
+
+bool tsl__run_lengthens(tsl__space *space, tsl__run *r, tsl__onward *o, const uint8_t *at,
+                        const uint8_t *end) {
+  if (!o->plain || at == end || (!o->in_string && !tsl__is_digit(*at))) return false;
+  if (!o->in_string) {
+    unsigned first = *at - '0';
+    if (!(o->known >> first & 1)) begin_digits(space, r, o, first);
+    tsl__state state = o->state[first];
+    uint32_t count = o->count[first];
+    return follow_within(space, &state, &count, at + 1, end, false) &&
+           numbers_from(space, state, count) > o->used;
+  }
+  const tsl__stack_rec *s = tsl__stack_at(space, o->plain);
+  for (uint32_t i = 0; i < s->n; i++) {
+    const tsl__cell *c = tsl__stack_cell(space, s, i);
+    tsl__state state = c->state;
+    uint32_t count = c->count;
+    if (follow_within(space, &state, &count, at, end, true) &&
+        tsl__state_texts(space, state, count) > o->used)
+      return true;
+  }
+  return false;
 }
 
 bool tsl__run_strings_on(tsl__space *space, const tsl__run *r) {
@@ -257,7 +306,7 @@ static bool is_endless(tsl__space *space, const place *p, bool *names) {
   for (uint32_t i = 0; i < s->n; i++) {
     const tsl__cell *c = tsl__stack_cell(space, s, i);
     if (p->in_string && tsl__state_texts(space, c->state, c->count) == TSL__ENDLESS) return true;
-    if (p->digits && takes_digits(space, c->state, c->count)) return true;
+    if (p->digits && numbers_from(space, c->state, c->count) >= MANY_TEXTS) return true;
     *names = *names || (p->in_string && tsl__cell_names(space, c));
   }
   return false;

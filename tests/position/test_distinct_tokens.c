@@ -6,7 +6,7 @@
  *   different strings  two strings that differ, each in all of its spellings
  *   pairs              characters of two escapes, which differ in the last digit
  *   single file        a loop of one byte: the number of texts is its length
- *   digits             numbers, in a vocabulary of all digits in ones, twos and threes
+ *   digits             numbers and strings, in a vocabulary of all digits in ones, twos and threes
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -272,9 +272,10 @@ static void test_single_file(void) {
 
 /* Bytes, then all digits in ones, twos and threes, then what may stand around them. */
 static tsl_vocab *vocab_of_digits(void) {
-  static const char *const others[] = {",", ", ", "]", "],", "-", ",-", ".5", "e1", "0,", "12]"};
+  static const char *const others[] = {",",  ", ", "]",   "],", "-",     ",-",   ".5",
+                                       "e1", "0,", "12]", "\"", "\",\"", "0\",", "\"1"};
   enum { OTHERS = sizeof others / sizeof *others, SIZE = 256 + 1110 + OTHERS };
-  static uint8_t bytes[256 + 1110 * 3 + OTHERS * 3];
+  static uint8_t bytes[256 + 1110 * 3 + OTHERS * 4];
   static uint32_t offsets[SIZE + 1];
   uint32_t n = 0;
   for (uint32_t t = 0; t < SIZE; t++) {
@@ -319,9 +320,10 @@ static void digits_of(const char *schema, tsl_spelling spelling, uint64_t *seed)
     k = tsl_test_random(seed) % count;
     while (!tsl_mask_has(mask, t) || k--) t++;
     if (tsl_mask_has(mask, ',') && tsl_test_random(seed) % 3) t = ',';
+    if (tsl_mask_has(mask, '"') && tsl_test_random(seed) % 3) t = '"';
     /* few different ones, so that they begin alike */
     tsl_token few = (tsl_token)(256 + tsl_test_random(seed) % 3);
-    if (tsl_mask_has(mask, few) && t != ',') t = few;
+    if (tsl_mask_has(mask, few) && t != ',' && t != '"') t = few;
     CHECK(tsl_matcher_accept(m, t) == TSL_OK);
     const uint8_t *bytes = tsl_vocab_bytes(vocab, t, &length);
     strncat(text, (const char *)bytes, length);
@@ -330,7 +332,7 @@ static void digits_of(const char *schema, tsl_spelling spelling, uint64_t *seed)
   tsl_grammar_release(g);
 }
 
-/* Masks of numbers that must differ: those with any number of digits, with many and with few. */
+/* Masks of numbers and strings that must differ: with any number of digits, with many and few. */
 static void test_digits(void) {
   static const char *const schemas[] = {
       NUMBERS("{\"type\":\"integer\"}"),
@@ -340,6 +342,11 @@ static void test_digits(void) {
       NUMBERS("{\"type\":\"integer\",\"multipleOf\":7}"),
       NUMBERS("{\"type\":\"number\",\"exclusiveMaximum\":1,\"minimum\":0}"),
       NUMBERS("{\"enum\":[0,1,2,10,100,101,20,21]}"),
+      NUMBERS("{\"type\":\"integer\",\"minimum\":0,\"maximum\":9}"),
+      NUMBERS("{\"type\":\"string\",\"pattern\":\"^[0-2]{1,2}$\"}"),
+      NUMBERS("{\"type\":\"string\",\"pattern\":\"^[0-9]{1,3}$\"}"),
+      NUMBERS("{\"type\":\"string\",\"pattern\":\"^[0-9a-f]{12}$\"}"),
+      NUMBERS("{\"type\":\"string\",\"pattern\":\"^0{1,9}(1|2)$\"}"),
       NUMBERS("{\"type\":\"array\",\"items\":{\"type\":\"integer\"}}"),
       NUMBERS("{\"type\":[\"integer\",\"array\"],\"uniqueItems\":true}")};
   uint64_t seed = 4;
