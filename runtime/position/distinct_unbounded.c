@@ -147,34 +147,34 @@ static uint64_t numbers_from(tsl__space *space, tsl__state state, uint32_t count
   return n;
 }
 
+#define LOOK_BACK 8u /* parts of a text: longer numbers are not looked at */
+
+/* Do `n` bytes after a text end in a number without an exponent, or in what a number may follow? */
+static bool may_count(const tsl__space *space, uint32_t text, const uint8_t *at, size_t n) {
+  for (uint32_t parts = 0; parts <= LOOK_BACK; parts++) {
+    while (n-- > 0)
+      if (!memchr("0123456789.-", at[n], 12)) return memchr(" \t\n\r,[:", at[n], 7);
+    if (!text) return true;
+    const tsl__text *t = tsl__space_at(space, texts, text);
+    at = t->at;
+    n = t->n;
+    text = t->before;
+  }
+  return false;
+}
+
 /* A number without an exponent under way that may have any number of digits more, of which some are
  * not zero. */
 static bool counts_on(tsl__space *space, const tsl__run *r) {
-  for (size_t i = r->bytes.n; i-- > 0 && memchr("0123456789.-", r->bytes.at[i], 12);)
-    if (i == 0 || memchr(" \t\n\r,[:", r->bytes.at[i - 1], 7)) {
-      for (size_t k = 0; k < r->step.landed.n; k++) {
-        const tsl__cell *c = &r->step.landed.at[k];
-        /* else it began before */
-        if (numbers_from(space, c->state, c->count) >= MANY_TEXTS) return i > 0 || !r->text;
-      }
-    }
+  if (r->in_string || !may_count(space, r->text, r->bytes.at, r->bytes.n)) return false;
+  for (size_t k = 0; k < r->step.landed.n; k++) {
+    const tsl__cell *c = &r->step.landed.at[k];
+    if (numbers_from(space, c->state, c->count) >= MANY_TEXTS) return true;
+  }
   return false;
 }
 
 /* ---- tokens that lengthen a string or a number ----------------------------------------------- */
-
-#define LOOK_BACK 8u /* parts of a text: longer numbers are not looked at */
-
-/* Does a text end in a number without an exponent, or in what a number may follow? */
-static bool may_count(const tsl__space *space, uint32_t text) {
-  for (uint32_t parts = 0; text && parts < LOOK_BACK; parts++) {
-    const tsl__text *t = tsl__space_at(space, texts, text);
-    for (uint32_t i = t->n; i-- > 0;)
-      if (!memchr("0123456789.-", t->at[i], 12)) return memchr(" \t\n\r,[:", t->at[i], 7);
-    text = t->before;
-  }
-  return !text;
-}
 
 /* How many values were used in the arrays that are open? */
 static uint64_t used_in_all(const tsl__space *space, uint32_t open) {
@@ -191,7 +191,7 @@ static uint64_t used_in_all(const tsl__space *space, uint32_t open) {
 tsl__onward tsl__run_onward(const tsl__space *space, tsl__stack at) {
   const tsl__with_distinct *p = tsl__with_distinct_at(space, at);
   const tsl__distinct *m = tsl__distinct_at(space, p->distinct);
-  bool may = m->in_string ? !m->escaped && !m->name : may_count(space, p->text);
+  bool may = m->in_string ? !m->escaped && !m->name : may_count(space, p->text, NULL, 0);
   return (tsl__onward){.plain = may ? p->plain : 0,
                        .used = may ? used_in_all(space, m->open) : 0,
                        .in_string = m->in_string};
@@ -280,6 +280,7 @@ typedef struct place {
   uint16_t tried;                /* ways on that were tried */
   uint16_t level;                /* containers of the item that are open */
   bool in_string, digits, comma; /* digits: the last byte was one; comma: that */
+  bool exponent; /* a number under way may have one: its digits need not change the value */
 } place;
 
 typedef struct looking {
@@ -325,7 +326,8 @@ static bool follow(tsl__space *space, looking *l, uint32_t from, char byte) {
   p.from = (uint16_t)from;
   p.tried = 0;
   if (!p.in_string) {
-    p.digits = byte == '1' || byte == '2';
+    p.exponent = p.exponent && memchr("0123456789-", byte, 11);
+    p.digits = (byte == '1' || byte == '2') && !p.exponent;
     p.comma = byte == ',';
     if (!p.level && (byte == ',' || byte == ']' || byte == '}')) return false;
     p.level = (uint16_t)(p.level + (byte == '[' || byte == '{') - (byte == ']' || byte == '}'));
@@ -384,7 +386,10 @@ bool tsl__run_unbounded(tsl__space *space, tsl__run *r) {
   for (size_t i = 0; i < r->denies.n; i++)
     if (r->denies.at[i].depth > array) array = r->denies.at[i].depth;
   if (!o || r->escaped || o->depth < array || o->depth - array > UINT16_MAX) return false;
-  place begin = {.level = (uint16_t)(array ? o->depth - array : 0), .in_string = r->in_string};
+  bool counts = r->in_string || may_count(space, r->text, r->bytes.at, r->bytes.n);
+  place begin = {.level = (uint16_t)(array ? o->depth - array : 0),
+                 .in_string = r->in_string,
+                 .exponent = !counts};
   if (!(begin.at = tsl__step_collect(space, &r->step))) return false;
   if (known(space, &begin, &verdict)) return verdict == UNBOUNDED;
   looking *l = tsl__alloc(&space->alloc, sizeof *l);

@@ -359,6 +359,31 @@ static void test_digits(void) {
   vocab = embedded;
 }
 
+/* Digits of an exponent change no zero: nothing new can come of it. */
+static void test_exponents(void) {
+  static const struct {
+    const char *text;
+    bool goes_on;
+  } rows[] = {{"[0,0", true},     {"[0e3,0e", false}, {"[0,-0E", false}, {"[0,[0,0e1", false},
+              {"[[0,0e1", false}, {"[0,0.1e1", true}, {"[10,1e", true},  {"[0,[0,1e", true}};
+  static const char schema[] = NUMBERS("{\"type\":[\"integer\",\"array\"],\"uniqueItems\":true,"
+                                       "\"items\":{\"type\":\"integer\"}}");
+  tsl_grammar *g = compile(schema, TSL_WS_COMPACT);
+  for (size_t i = 0; g && i < sizeof rows / sizeof *rows; i++)
+    for (int whole = 0; whole < 2; whole++) {
+      tsl_matcher *m = NULL;
+      tsl_status status = TSL_OK;
+      CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK);
+      for (const char *at = rows[i].text; m && *at && status == TSL_OK;
+           at += whole ? strlen(at) : 1)
+        status = tsl_matcher_accept_bytes(m, at, whole ? strlen(at) : 1, NULL);
+      CHECKF((status == TSL_OK) == rows[i].goes_on, "%s: %s", rows[i].text,
+             tsl_status_name(status));
+      tsl_matcher_free(m);
+    }
+  tsl_grammar_release(g);
+}
+
 /* Digits that may become any number of numbers are not tried one by one. With 60 numbers before it,
  * a mask takes hardly more steps than with two. */
 static void test_many_numbers(void) {
@@ -401,6 +426,7 @@ int main(void) {
   RUN(test_pairs, "characters of two escapes, to the last digit");
   RUN(test_single_file, "a loop of one byte is used up");
   RUN(test_digits, "numbers that must differ, in tokens of digits");
+  RUN(test_exponents, "a zero with an exponent, which nothing makes new");
   RUN(test_many_numbers, "many numbers cost no more than few");
   tsl_vocab_release(vocab);
   return tsl_test_end();

@@ -90,8 +90,8 @@ static inline uint64_t tsl_test_share(void) {
   return number ? strtoull(number, NULL, 10) : 0;
 }
 
-/* Is it the turn of this case? A run of all tests takes one of `of` cases in a row, and the next
- * run takes others (docs/testing.md). Without a number of the run each case has its turn. */
+/* Is it the turn of this case? A run of all tests takes one of `of` cases in a row, and a run with
+ * another number takes others (docs/testing.md). Without a number each case has its turn. */
 static inline bool tsl_test_turn(uint64_t number, unsigned of) {
   return !getenv("TSL_SHARE") || (number + tsl_test_share()) % of == 0;
 }

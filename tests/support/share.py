@@ -14,7 +14,7 @@ def number():
 
 
 def turn(case, of):
-    """Is it the turn of this case? A run of all tests takes one of `of` cases in a row, and the
-    next run takes others. Without a number of the run each case has its turn.
+    """Is it the turn of this case? A run of all tests takes one of `of` cases in a row, and a run
+    with another number takes others. Without a number each case has its turn.
     """
     return number() is None or (case + number()) % of == 0
