@@ -8,6 +8,7 @@ with the answer that this process writes. --prompts N: so many prompts (default:
 SPDX-License-Identifier: Apache-2.0
 """
 
+import functools
 import json
 import os
 import pathlib
@@ -44,11 +45,17 @@ def check(condition, what):
     return condition
 
 
+@functools.cache
+def validator(schema):
+    """The validator of a schema's text: jsonschema.validate would check the schema again."""
+    return jsonschema.Draft202012Validator(json.loads(schema))
+
+
 def judge(answer, schema):
     """Count a generated text, {"text", "tokens"}, and check it with an independent validator."""
     generated.append(answer["tokens"])
     try:
-        jsonschema.validate(json.loads(answer["text"]), schema)
+        validator(json.dumps(schema)).validate(json.loads(answer["text"]))
         check(True, "valid")
     except (ValueError, jsonschema.ValidationError) as error:
         check(False, f"{answer['text']!r}: {str(error).splitlines()[0]}")
