@@ -355,16 +355,15 @@ static void print(void *ctx, uint32_t param, char *out, size_t n) {
            (unsigned)s->count, s->basic ? ",ascii" : "", (unsigned)param);
 }
 
-static const tsl__native_ops ops = {
-    .nullable = nullable,
-    .boundaries = boundaries,
-    .step = step,
-    .shortest = shortest,
-    .print = print,
-    .ascii = "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
-    .characters = characters,
-    .live = live,
-    .later = TSL__A_LABEL_TO_GO};
+static const tsl__native_ops ops = {.nullable = nullable,
+                                    .boundaries = boundaries,
+                                    .step = step,
+                                    .shortest = shortest,
+                                    .print = print,
+                                    .ascii = TSL__NAME_ASCII,
+                                    .characters = characters,
+                                    .live = live,
+                                    .later = TSL__A_LABEL_TO_GO};
 
 tsl__expr tsl__format_a_label(tsl__exprs *x, void *idn, uint32_t total, uint32_t name) {
   puny s, deltas;

@@ -180,16 +180,15 @@ static uint32_t host_like(void *ctx, uint32_t param, uint32_t *limit) {
   return pack(s);
 }
 
-static const tsl__native_ops host_ops = {
-    .nullable = host_nullable,
-    .boundaries = host_boundaries,
-    .step = host_step,
-    .shortest = host_shortest,
-    .print = host_print,
-    .like = host_like,
-    .ascii = "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
-    .plain = true,
-    .later = TSL__A_LABEL_TO_GO};
+static const tsl__native_ops host_ops = {.nullable = host_nullable,
+                                         .boundaries = host_boundaries,
+                                         .step = host_step,
+                                         .shortest = host_shortest,
+                                         .print = host_print,
+                                         .like = host_like,
+                                         .ascii = TSL__NAME_ASCII,
+                                         .plain = true,
+                                         .later = TSL__A_LABEL_TO_GO};
 
 static tsl__expr host_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte) {
   host s = unpack(param), next;

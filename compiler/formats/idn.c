@@ -127,16 +127,15 @@ static uint32_t u_like(void *ctx, uint32_t param, uint32_t *limit) {
 /* ---- steps ----------------------------------------------------------------------------------- */
 
 static tsl__expr u_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte);
-static const tsl__native_ops u_ops = {
-    .nullable = u_nullable,
-    .boundaries = u_boundaries,
-    .step = u_step,
-    .shortest = u_shortest,
-    .print = u_print,
-    .like = u_like,
-    .ascii = "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
-    .plain = true,
-    .later = TSL__A_LABEL_TO_GO};
+static const tsl__native_ops u_ops = {.nullable = u_nullable,
+                                      .boundaries = u_boundaries,
+                                      .step = u_step,
+                                      .shortest = u_shortest,
+                                      .print = u_print,
+                                      .like = u_like,
+                                      .ascii = TSL__NAME_ASCII,
+                                      .plain = true,
+                                      .later = TSL__A_LABEL_TO_GO};
 
 /* Can a state be left before the limits? */
 static bool alive(const tsl__label *s) {

@@ -15,6 +15,7 @@
 #define TSL__NAME_LONGEST 253u /* code points of a name */
 #define TSL__NAME_FREE 255u    /* in place of a `total`: neither label nor name has a limit */
 #define TSL__LABEL_CLASSES 32u
+#define TSL__NAME_ASCII "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 /* What labels before say about a name (RFC 5893 section 2). RIGHT_TO_LEFT: one is so. ODD: one
  * breaks a rule that holds only in names with such a label. Never both. */

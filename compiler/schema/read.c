@@ -342,8 +342,8 @@ static bool read_encoding(struct reader *r, struct keyword_value *k, tsl__expr *
   return !pattern || regex(r, k->value, (tsl__string){pattern, (uint32_t)strlen(pattern)}, e);
 }
 
-/* JSON in a string; other media types ask for nothing, and neither does what is encoded in a way
- * that is not known. */
+/* JSON in a string. Other media types ask for nothing. Neither does text in an encoding that is not
+ * known. */
 static bool read_media_type(struct reader *r, struct keyword_value *k, tsl__expr *e,
                             bool *asserts) {
   const tsl__json *encoding = tsl__json_get(r->node->at, "contentEncoding", 15),

@@ -14,6 +14,7 @@
 #include "tests/support/distinct.h"
 #include "tests/support/distinct_walked.h"
 #include "tests/support/accepted.h"
+#include "tests/support/take.h"
 
 /* Every byte, and tokens of two to seven pieces of JSON: whole items, several of them, names and
  * what comes after. */
@@ -80,16 +81,11 @@ static void test_pieces(void) {
       for (int step = 0; m && step < 10; step++) {
         CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
         CHECK(mask_is_right(m, mask, schema, text));
-        size_t count = tsl_mask_count(mask, 256 + PIECES_TOKENS),
-               k = count ? tsl_test_random(&seed) % count : 0, length;
-        tsl_token t = 0;
-        if (!count) break;
-        while (!tsl_mask_has(mask, t) || k--) t++;
+        tsl_token t = draw(mask, 256 + PIECES_TOKENS, &seed);
+        if (t == TSL_NO_TOKEN) break;
         if (tsl_mask_has(mask, '[') && step == 0) t = '[';
         if (tsl_mask_has(mask, ',') && tsl_test_random(&seed) % 2) t = ',';
-        CHECK(tsl_matcher_accept(m, t) == TSL_OK);
-        const uint8_t *bytes = tsl_vocab_bytes(vocab, t, &length);
-        strncat(text, (const char *)bytes, length);
+        if (!take_and_keep(m, t, text, sizeof text)) break;
       }
       tsl_matcher_free(m);
     }
@@ -311,22 +307,16 @@ static void digits_of(const char *schema, tsl_spelling spelling, uint64_t *seed)
             TSL_OK &&
         tsl_matcher_new(g, NULL, &m) == TSL_OK && tsl_matcher_accept(m, '[') == TSL_OK);
   for (int step = 0; m && step < 40; step++) {
-    size_t length, count, k;
-    tsl_token t = 0;
     CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
     CHECK(mask_is_right(m, mask, schema, text));
-    count = tsl_mask_count(mask, tsl_vocab_size(vocab));
-    if (!count) break;
-    k = tsl_test_random(seed) % count;
-    while (!tsl_mask_has(mask, t) || k--) t++;
+    tsl_token t = draw(mask, tsl_vocab_size(vocab), seed);
+    if (t == TSL_NO_TOKEN) break;
     if (tsl_mask_has(mask, ',') && tsl_test_random(seed) % 3) t = ',';
     if (tsl_mask_has(mask, '"') && tsl_test_random(seed) % 3) t = '"';
     /* few different ones, so that they begin alike */
     tsl_token few = (tsl_token)(256 + tsl_test_random(seed) % 3);
     if (tsl_mask_has(mask, few) && t != ',' && t != '"') t = few;
-    CHECK(tsl_matcher_accept(m, t) == TSL_OK);
-    const uint8_t *bytes = tsl_vocab_bytes(vocab, t, &length);
-    strncat(text, (const char *)bytes, length);
+    if (!take_and_keep(m, t, text, sizeof text)) break;
   }
   tsl_matcher_free(m);
   tsl_grammar_release(g);

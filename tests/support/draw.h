@@ -7,16 +7,8 @@
 
 #include "tests/support/check.h"
 #include "tests/support/accepted.h"
+#include "tests/support/take.h"
 #include "turnstile.h"
-
-/* A random token of a mask; TSL_NO_TOKEN if there is none. */
-static inline tsl_token draw(const uint32_t *mask, size_t width, uint64_t *seed) {
-  size_t n = tsl_mask_count(mask, width), k = n ? tsl_test_random(seed) % n : 0;
-  tsl_token t = 0;
-  if (n == 0) return TSL_NO_TOKEN;
-  while (!tsl_mask_has(mask, t) || k-- != 0) t++;
-  return t;
-}
 
 /* The grammar of a schema; of a regular expression, which begins with ^; or of a structural tag,
  * which begins with its type. */
@@ -43,16 +35,6 @@ static inline bool checked_mask(tsl_matcher *m, uint32_t *mask, const char *what
   bool right = status == TSL_OK && mask_is_right(m, mask, what, text);
   CHECK(right);
   return right;
-}
-
-/* Take a token and add it to the text, of `size` bytes with its NUL. False: it cannot be kept. */
-static inline bool take_and_keep(tsl_matcher *m, tsl_token t, char *text, size_t size) {
-  size_t n;
-  const uint8_t *bytes = tsl_vocab_bytes(tsl_grammar_vocab(tsl_matcher_grammar(m)), t, &n);
-  CHECK(tsl_matcher_accept(m, t) == TSL_OK);
-  if (memchr(bytes, 0, n) || strlen(text) + n + 1 >= size) return false;
-  strncat(text, (const char *)bytes, n);
-  return true;
 }
 
 /* A schema compiled twice: its masks are to be the same in both ways. */
