@@ -195,8 +195,10 @@ def compiled(target, sources, folder):
         objects.append(made)
         if made.is_file() and made.stat().st_mtime > source.stat().st_mtime:
             continue
-        if run([*compiler, *flags, "-c", source, "-o", made], f"{target}: {source.name}") is None:
+        part = made.with_suffix(".part")  # of a compiler that was ended no object may be left
+        if run([*compiler, *flags, "-c", source, "-o", part], f"{target}: {source.name}") is None:
             return None
+        os.replace(part, made)
     if "ios" in target:
         return archived(objects, folder)
     program = folder / ("consumer.exe" if "windows" in target else "consumer")

@@ -23,8 +23,9 @@ lock files of the tools. COMMAND is the hook for signatures: it is called with t
 SHA256SUMS, and what it writes beside it stays.
 
 All files are the same, byte for byte, if they are made again. --twice does that and compares. The
-objects of the first time (COMPILED) are removed before, so all is compiled anew. Wheels are tried
-the first time.
+objects of the first time (COMPILED) are removed before, and neither ccache nor zig gives what it
+keeps, so all is compiled anew. Wheels are tried the first time. build/, which the bill of materials
+is of, is not built again: ./dev reproducible does that.
 Debian's packages are not among them: debuild makes them out of the source (packaging/README.md).
 
 SPDX-License-Identifier: Apache-2.0
@@ -34,6 +35,7 @@ import argparse
 import gzip
 import hashlib
 import json
+import os
 import pathlib
 import shlex
 import shutil
@@ -143,9 +145,9 @@ def sbom(out):
     (out / f"turnstile-{sources.version()}.spdx.json").write_bytes(text)
 
 
-def untried_wheels(out):
+def wheels_again(out):
     """As they are made for the second time: the same bytes would pass the same tests."""
-    wheels(out, "--untried")
+    wheels(out, "--again")
 
 
 PARTS = {
@@ -193,18 +195,27 @@ def provenance(found, parts):
     return json.dumps(statement, indent=1) + "\n"
 
 
-def make(out, parts, how=PARTS):
+def make(out, parts, how=None):
     """All files in a folder that is made anew; {name: hash}. It says how long each part took."""
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     for part in parts:
         start = time.monotonic()
-        how[part](out)
+        (how or PARTS)[part](out)
         print(f"  made {part}: {time.monotonic() - start:.0f} s", flush=True)
     found = digests(out)
     (out / "SHA256SUMS").write_text("".join(f"{sha}  {name}\n" for name, sha in found.items()))
     (out / "provenance.json").write_text(provenance(found, parts))
     return found
+
+
+def make_again(parts):
+    """make(), with nothing that the first time compiled; {name: hash}."""
+    for part in COMPILED.keys() & set(parts):
+        shutil.rmtree(ROOT / COMPILED[part], ignore_errors=True)
+    os.environ["CCACHE_DISABLE"] = "1"
+    with tempfile.TemporaryDirectory() as scratch:
+        return make(pathlib.Path(scratch, "again"), parts, {**PARTS, "wheels": wheels_again})
 
 
 def refuse_other_trees():
@@ -229,11 +240,7 @@ def main():
     found = make(given.out, parts)
     different = []
     if given.twice:
-        for part in COMPILED.keys() & set(parts):
-            shutil.rmtree(ROOT / COMPILED[part], ignore_errors=True)
-        with tempfile.TemporaryDirectory() as scratch:
-            how = {**PARTS, "wheels": untried_wheels}
-            again = make(pathlib.Path(scratch, "again"), parts, how)
+        again = make_again(parts)
         different = [
             name for name in sorted({*found, *again}) if found.get(name) != again.get(name)
         ]

@@ -2,9 +2,9 @@
 """Wheels of the Python package, for every CPython from 3.9 on, with all that it needs inside; and
 the source distribution.
 
-    scripts/wheels.py [--untried] [TARGET...]
+    scripts/wheels.py [--again] [TARGET...]
                                 into build/wheels; without TARGET those of TARGETS, and sdist.
-                                --untried makes them alone
+                                --again compiles all anew, and tries none
     scripts/wheels.py --read    makes none: the extension's own sources are compiled for READ,
                                 without optimisation
 
@@ -18,13 +18,16 @@ library that is made of the names that its objects use.
 What can run here is run. A wheel for this machine is installed into a fresh folder of every CPython
 that is here, and tried by tests of the package. The wheel for arm64 is tried under qemu with
 Debian's CPython for arm64, that for Windows under Wine. CPython 3.14 for Linux and for Windows come
-by `./dev fetch pythons`. `sdist` is built by pip without an index, then tried in the same way.
+by `./dev fetch pythons`. `sdist` is built by pip without an index, then tried in the same way. gcc
+lists what it read meanwhile. No header of the system's PCRE2, yajl or xxHash may be among them. The
+extension may name no other library than C's.
 The others are named with `linked`. auditwheel says whether a wheel for Linux keeps what its tag
 promises. abi3audit says whether a wheel uses more of CPython than the stable ABI. `./dev fetch
 audit` brings both.
 
 Every wheel is the same, byte for byte, if it is made again. zig is the package of
-scripts/locks/zig.lock.
+scripts/locks/zig.lock. zig keeps the object of each command that it ran. So --again defines a name
+that no source asks for, another one in each run.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -155,7 +158,9 @@ def extension(target, source, folder):
         objects.append(made)
         if made.is_file() and made.stat().st_mtime > max(newest, path.stat().st_mtime):
             continue
-        run([*compiler, *backend.FLAGS, *ZIG_FLAGS, *flags, "-c", path, "-o", made])
+        part = made.with_suffix(".part")  # of a compiler that was ended no object may be left
+        run([*compiler, *backend.FLAGS, *ZIG_FLAGS, *flags, "-c", path, "-o", part])
+        os.replace(part, made)
     if "windows" in target:
         made = folder / "_core.pyd"
         more = ["-shared", "-s", import_library(objects, folder), "-ladvapi32"]
@@ -303,21 +308,37 @@ def tests(python, names, environment):
     return None
 
 
+def of_system(fresh, read_files):
+    """What of the system the build of the source distribution took beside C's, or None."""
+    if not read_files.is_file() or "turnstile.o" not in (text := read_files.read_text()):
+        return "gcc did not list what it read: set CC to gcc"
+    if found := sorted(set(re.findall(r"/usr/\S*(?:pcre2|yajl|xxhash)\S*\.h", text))):
+        return f"headers of the system are read: {found}"
+    made = next(fresh.glob("lib/python*/site-packages/turnstile/_core*.so"))
+    needed = set(re.findall(r"NEEDED.*\[(.*)\]", run(["readelf", "-d", made])))
+    others = {name for name in needed if not re.match(r"(ld-linux.*|lib(c|m|pthread))\.so", name)}
+    return f"the extension needs {sorted(others)}" if others else None
+
+
 def tried(package, python):
     """Install a wheel or a source distribution into a fresh folder without an index, and run tests
     of the package with it. Returns what is wrong, or None. TSL_BUILD has no package there, so the
     tests import the one that is installed.
     """
-    fresh = OUT / "fresh"
+    fresh, read_files = OUT / "fresh", OUT / "read-by-gcc"
     run([python, "-m", "venv", "--clear", fresh])
+    read_files.unlink(missing_ok=True)
     inside = fresh / "bin" / "python"
     done = subprocess.run(
         [inside, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", package],
+        env={**os.environ, "SUNPRO_DEPENDENCIES": str(read_files)},
         capture_output=True,
         text=True,
     )
     if done.returncode:
         return f"pip install: {done.stderr[-2000:]}"
+    if package.suffix == ".gz" and (wrong := of_system(fresh, read_files)):
+        return wrong
     return tests([inside], TESTS, {"TSL_BUILD": str(fresh)})
 
 
@@ -450,16 +471,25 @@ def make_wheel(target, source):
     return wheel
 
 
+def forget(targets):
+    """No object that was compiled before is used, nor one of zig's cache."""
+    for target in targets:
+        shutil.rmtree(OUT / target, ignore_errors=True)
+    ZIG_FLAGS.append(f"-DTURNSTILE_MADE_AT_{time.time_ns()}")
+
+
 def main():
     if not ZIG.is_file() or not AUDIT.is_dir():
         sys.exit("wheels: zig or auditwheel is not there; run ./dev fetch zig audit")
     if sys.argv[1:] == ["--read"]:
         return read_all()
-    untried = sys.argv[1:2] == ["--untried"]
-    targets = sys.argv[1 + untried :] or [*TARGETS, "sdist"]
+    again = sys.argv[1:2] == ["--again"]
+    targets = sys.argv[1 + again :] or [*TARGETS, "sdist"]
     if unknown := [name for name in targets if name not in [*TARGETS, "sdist"]]:
         known = ", ".join([*TARGETS, "sdist"])
         sys.exit(f"wheels: there is no {', '.join(unknown)}; there are {known}")
+    if again:
+        forget(targets)
     source, failed = source_tree(), 0
     for target in targets:
         start = time.monotonic()
@@ -467,7 +497,7 @@ def main():
             made = sdist(source)
         else:
             made = make_wheel(target, source)
-        if untried:
+        if again:
             wrong, how = None, "not tried"
         elif target == "sdist":
             wrong, how = tried(made, sys.executable), "ran"

@@ -2,6 +2,8 @@
 """What ./dev release leaves in its folder, as far as seconds show.
 
   twice       the archive of the sources is the same twice; it holds the files of the commit
+  different   a file that is not the same twice is named, and fails. For the second time nothing
+              that was compiled is left, and ccache is off
   sums        `sha256sum -c` takes SHA256SUMS, and refuses it if a file has changed
   provenance  the statement names each file with its hash, the commit, and the lock files
   sign        the hook is called with SHA256SUMS; if the hook fails, so does the release
@@ -14,8 +16,11 @@ scripts/bundle.py, which ./dev test platforms runs.
 SPDX-License-Identifier: Apache-2.0
 """
 
+import contextlib
 import hashlib
+import io
 import json
+import os
 import pathlib
 import sys
 import tarfile
@@ -25,6 +30,7 @@ import platform_checks as platform
 from platform_checks import ROOT, check, run, skip, works
 
 sys.path.insert(0, str(ROOT / "scripts"))
+import release  # noqa: E402
 import sources  # noqa: E402
 
 RELEASE = ROOT / "scripts" / "release.py"
@@ -66,6 +72,34 @@ def test_made(folder):
     check(done.returncode != 0, "a file that has changed is noticed")
 
 
+def test_different(folder):
+    """With parts that stand in for those that compile."""
+    objects = folder / "objects"
+    seen = []
+
+    def one(out):
+        seen.append((objects.exists(), os.environ.get("CCACHE_DISABLE")))
+        objects.mkdir(exist_ok=True)
+        (out / "same").write_text("same")
+        (out / "other").write_text(str(len(seen)))
+
+    os.environ.pop("CCACHE_DISABLE", None)
+    parts, compiled, words = release.PARTS, release.COMPILED, sys.argv
+    release.PARTS, release.COMPILED = {"one": one}, {"one": objects}
+    sys.argv = ["release", "--untagged", "--twice", "--out", str(folder / "dist")]
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(said):
+            status = release.main()
+    finally:
+        release.PARTS, release.COMPILED, sys.argv = parts, compiled, words
+        os.environ.pop("CCACHE_DISABLE", None)
+    text = said.getvalue()
+    check(status == 1 and "1 passed, 1 failed" in text, f"one of two files differs: {text}")
+    check("FAIL other" in text and "ok   same" in text, f"the file is named: {text}")
+    check(seen == [(False, None), (False, "1")], f"the second time finds nothing: {seen}")
+
+
 def test_go(folder):
     if not (ROOT / "build" / "wasm" / "pcre2").is_dir():
         return skip("the sources of PCRE2 are not there: ./dev fetch wasm")
@@ -99,6 +133,7 @@ def main():
         return platform.close()
     with tempfile.TemporaryDirectory() as name:
         test_made(pathlib.Path(name, "dist"))
+        test_different(pathlib.Path(name, "different"))
         test_go(pathlib.Path(name, "go"))
         test_refuse(pathlib.Path(name))
     return platform.close()
