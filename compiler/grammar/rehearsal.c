@@ -24,71 +24,79 @@
 
 #define TEXT_MAX 2048u /* bytes of a schema, or of a text of it */
 
-/* Values, each with two texts. */
+/* Values, each with two texts. A value is filled into the first `shapes` of the shapes: in the
+ * others it finds nothing new with any of seven vocabularies. */
 static const struct value {
+  uint8_t shapes;
   const char *schema, *text, *other;
 } values[] = {
-    {"{\"type\":\"string\"}", "\"a b\"", "\"\""},
-    {"{\"type\":\"integer\"}", "-12", "20"},
-    {"{\"type\":\"number\"}", "1.5", "-20"},
-    {"{\"type\":\"boolean\"}", "true", "false"},
-    {"{\"enum\":[\"one\",\"two\"]}", "\"one\"", "\"two\""},
-    {"{\"type\":[\"string\",\"null\"]}", "\"a\"", "null"},
-    {"{\"type\":\"object\"}", "{\"a\": 1}", "{}"},
-    {"{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}}", "{\"a\": \"b\"}",
+    {4, "{\"type\":\"string\"}", "\"a b\"", "\"\""},
+    {4, "{\"type\":\"integer\"}", "-12", "20"},
+    {4, "{\"type\":\"number\"}", "1.5", "-20"},
+    {3, "{\"type\":\"boolean\"}", "true", "false"},
+    {4, "{\"enum\":[\"one\",\"two\"]}", "\"one\"", "\"two\""},
+    {4, "{\"type\":[\"string\",\"null\"]}", "\"a\"", "null"},
+    {4, "{\"type\":\"object\"}", "{\"a\": 1}", "{}"},
+    {4, "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}}", "{\"a\": \"b\"}",
      "{}"},
-    {"{\"type\":\"array\"}", "[1]", "[]"},
-    {"{\"type\":\"array\",\"items\":{\"type\":\"string\"}}", "[\"a\"]", "[]"},
-    {"{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"qzi\":{\"type\":"
+    {3, "{\"type\":\"array\"}", "[1]", "[]"},
+    {3, "{\"type\":\"array\",\"items\":{\"type\":\"string\"}}", "[\"a\"]", "[]"},
+    {3,
+     "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"qzi\":{\"type\":"
      "\"string\"}}}}",
      "[{\"qzi\": \"a\"}]", "[]"},
-    {"{}", "\"a\"", "0"},
-    {"{}", "[\"a\", {\"x\": \"\"}]", "{\"x\": \"a\", \"y\": [{}]}"},
-    {"{\"type\":\"string\",\"minLength\":1}", "\"ab\"", "\"c\""},
-    {"{\"type\":\"string\",\"maxLength\":100}", "\"ab\"", "\"\""},
-    {"{\"type\":\"string\",\"format\":\"date-time\"}", "\"2020-01-02T03:04:05Z\"",
+    {4, "{}", "\"a\"", "0"},
+    {3, "{}", "[\"a\", {\"x\": \"\"}]", "{\"x\": \"a\", \"y\": [{}]}"},
+    {4, "{\"type\":\"string\",\"minLength\":1}", "\"ab\"", "\"c\""},
+    {4, "{\"type\":\"string\",\"maxLength\":100}", "\"ab\"", "\"\""},
+    {4, "{\"type\":\"string\",\"format\":\"date-time\"}", "\"2020-01-02T03:04:05Z\"",
      "\"2020-01-02T03:04:05Z\""},
-    {"{\"type\":\"string\",\"format\":\"date\"}", "\"2020-01-02\"", "\"2020-01-02\""},
-    {"{\"type\":\"string\",\"format\":\"uri\"}", "\"https://a.b/c\"", "\"a:b\""},
-    {"{\"type\":\"integer\",\"minimum\":0}", "12", "0"},
-    {"{\"type\":\"number\",\"minimum\":0}", "1.5", "20"},
-    {"{\"type\":[\"array\",\"null\"],\"items\":{\"type\":\"string\"}}", "[\"a\"]", "null"},
-    {"{\"type\":[\"array\",\"null\"],\"items\":{\"type\":[\"string\",\"null\"]}}", "[\"a\"]",
+    {4, "{\"type\":\"string\",\"format\":\"date\"}", "\"2020-01-02\"", "\"2020-01-02\""},
+    {4, "{\"type\":\"string\",\"format\":\"uri\"}", "\"https://a.b/c\"", "\"a:b\""},
+    {3, "{\"type\":\"integer\",\"minimum\":0}", "12", "0"},
+    {1, "{\"type\":\"number\",\"minimum\":0}", "1.5", "20"},
+    {3, "{\"type\":[\"array\",\"null\"],\"items\":{\"type\":\"string\"}}", "[\"a\"]", "null"},
+    {4, "{\"type\":[\"array\",\"null\"],\"items\":{\"type\":[\"string\",\"null\"]}}", "[\"a\"]",
      "null"},
-    {"{\"type\":[\"array\",\"null\"],\"items\":{\"type\":\"object\",\"properties\":{\"qzi\":{"
+    {3,
+     "{\"type\":[\"array\",\"null\"],\"items\":{\"type\":\"object\",\"properties\":{\"qzi\":{"
      "\"type\":\"string\"}}}}",
      "[{\"qzi\": \"a\"}]", "null"},
-    {"{\"type\":[\"object\",\"null\"],\"properties\":{\"qzi\":{\"type\":\"string\"}}}",
+    {3, "{\"type\":[\"object\",\"null\"],\"properties\":{\"qzi\":{\"type\":\"string\"}}}",
      "{\"qzi\": \"a\"}", "null"},
-    {"{\"type\":[\"integer\",\"null\"]}", "12", "null"},
-    {"{\"type\":\"array\",\"items\":{\"type\":[\"string\",\"null\"]}}", "[\"a\"]", "[null]"},
-    {"{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"qzi\":{\"type\":"
+    {3, "{\"type\":[\"integer\",\"null\"]}", "12", "null"},
+    {3, "{\"type\":\"array\",\"items\":{\"type\":[\"string\",\"null\"]}}", "[\"a\"]", "[null]"},
+    {4,
+     "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"qzi\":{\"type\":"
      "\"string\"}},\"required\":[\"qzi\"],\"additionalProperties\":false}}",
      "[{\"qzi\": \"a\"}]", "[{\"qzi\": \"a\"}, {\"qzi\": \"\"}]"},
-    {"{\"type\":\"integer\",\"minimum\":1}", "12", "2"},
-    {"{\"type\":\"string\",\"minLength\":1,\"maxLength\":50}", "\"a\"", "\"ab c\""},
-    {"{\"type\":\"array\",\"items\":{\"enum\":[\"one\",\"two\"]}}", "[\"one\"]", "[]"},
-    {"{\"type\":\"array\",\"items\":{\"type\":\"integer\"}}", "[1, 2]", "[]"},
-    {"{\"type\":\"array\",\"items\":{\"type\":\"array\",\"items\":{\"type\":\"number\"}}}",
+    {3, "{\"type\":\"integer\",\"minimum\":1}", "12", "2"},
+    {4, "{\"type\":\"string\",\"minLength\":1,\"maxLength\":50}", "\"a\"", "\"ab c\""},
+    {3, "{\"type\":\"array\",\"items\":{\"enum\":[\"one\",\"two\"]}}", "[\"one\"]", "[]"},
+    {3, "{\"type\":\"array\",\"items\":{\"type\":\"integer\"}}", "[1, 2]", "[]"},
+    {4, "{\"type\":\"array\",\"items\":{\"type\":\"array\",\"items\":{\"type\":\"number\"}}}",
      "[[1, 2]]", "[]"},
-    {"{\"enum\":[\"one\",\"two\",null]}", "\"one\"", "null"},
-    {"{\"type\":[\"string\",\"number\"]}", "\"one\"", "1"},
-    {"{\"type\":[\"string\",\"integer\"]}", "\"one\"", "1"},
-    {"{\"type\":[\"boolean\",\"null\"]}", "true", "null"},
-    {"{\"type\":[\"number\",\"null\"]}", "1.5", "null"},
-    {"{\"type\":[\"array\",\"string\"],\"items\":{\"type\":\"string\"}}", "[\"a\"]", "\"a\""},
-    {"{\"type\":[\"object\",\"string\"]}", "{\"a\": 1}", "\"a\""},
-    {"{\"type\":\"array\",\"items\":{\"type\":\"number\"}}", "[1, 2]", "[]"},
-    {"{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"qzi\":{\"type\":"
+    {2, "{\"enum\":[\"one\",\"two\",null]}", "\"one\"", "null"},
+    {3, "{\"type\":[\"string\",\"number\"]}", "\"one\"", "1"},
+    {3, "{\"type\":[\"string\",\"integer\"]}", "\"one\"", "1"},
+    {3, "{\"type\":[\"boolean\",\"null\"]}", "true", "null"},
+    {3, "{\"type\":[\"number\",\"null\"]}", "1.5", "null"},
+    {3, "{\"type\":[\"array\",\"string\"],\"items\":{\"type\":\"string\"}}", "[\"a\"]", "\"a\""},
+    {3, "{\"type\":[\"object\",\"string\"]}", "{\"a\": 1}", "\"a\""},
+    {2, "{\"type\":\"array\",\"items\":{\"type\":\"number\"}}", "[1, 2]", "[]"},
+    {2,
+     "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"qzi\":{\"type\":"
      "\"array\",\"items\":{\"type\":\"string\"}}}}}",
      "[{\"qzi\": [\"a\"]}]", "[]"},
-    {"{\"type\":\"object\",\"properties\":{\"qzi\":{\"type\":\"object\",\"properties\":{\"qzj\":{"
+    {3,
+     "{\"type\":\"object\",\"properties\":{\"qzi\":{\"type\":\"object\",\"properties\":{\"qzj\":{"
      "\"type\":\"string\"}}}}}",
      "{\"qzi\": {\"qzj\": \"a\"}}", "{}"},
-    {"{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"object\",\"properties\":{\"qzi\":{\"type\":"
+    {3,
+     "{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"object\",\"properties\":{\"qzi\":{\"type\":"
      "\"string\"}}}]}",
      "\"one\"", "{\"qzi\": \"a\"}"},
-    {"{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"array\",\"items\":{\"type\":\"string\"}}]}",
+    {2, "{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"array\",\"items\":{\"type\":\"string\"}}]}",
      "\"one\"", "[\"a\"]"},
 };
 
@@ -141,11 +149,8 @@ static const struct written {
     {"date", {"2022-02-28", "2024-11-30", "1999-04-15", "2023-12-31", "2020-02-29", "2021-10-01"}},
     {"time", {"12:34:56.789+02:00", "23:59:59Z", "00:00:00Z"}},
     {"email", {"john.doe@example.com", "a@b.co.uk"}},
-    {"uri",
-     {"https://www.example.com/path/to?q=a%20b&c=1#top", "mailto:a@b.c", "http://localhost:8080/"}},
-    {"uri-reference", {"https://www.example.com/path/to?q=a#top", "/a/b.c", "#a"}},
+    {"uri", {"https://www.example.com/path/to?q=a%20b&c=1#top", "http://localhost:8080/"}},
     {"iri", {"https://www.example.com/path/to?q=a#top", "https://example.com/", "http://a.b/c"}},
-    {"uri-template", {"https://a.b/{c}/d{?e}"}},
     {"uuid", {"123e4567-e89b-12d3-a456-426614174000"}},
     {"ipv4", {"192.168.0.1", "10.25.255.100"}},
 };
@@ -231,13 +236,20 @@ static bool note(tsl__space *space, const tsl__space *above, findings *f) {
   return fine;
 }
 
-/* The masks of all positions of a text; false on failure, or if it is none. */
-static bool go_through(tsl__space *above, tsl__state root, const char *text) {
+/* Does this byte of a shape's text go on with a name? All names begin with "qz". */
+static bool within_name(const char *text, size_t i) {
+  return (i > 0 && text[i - 1] == 'q' && text[i] == 'z') ||
+         (i > 1 && text[i - 2] == 'q' && text[i - 1] == 'z');
+}
+
+/* The masks of a text's positions, of those in the middle of names on demand; false on failure, or
+ * if the text is none. */
+static bool go_through(tsl__space *above, tsl__state root, const char *text, bool names) {
   tsl__stack at = root ? tsl__stack_begin(above, root) : 0;
-  for (; at && above->status == TSL_OK && *text; text++) {
+  for (size_t i = 0; at && above->status == TSL_OK && text[i]; i++) {
     tsl__space_begin(above);
-    tsl__stack_mask(above, at);
-    at = tsl__stack_byte(above, at, (uint8_t)*text);
+    if (names || !within_name(text, i)) tsl__stack_mask(above, at);
+    at = tsl__stack_byte(above, at, (uint8_t)text[i]);
   }
   if (at) tsl__stack_mask(above, at);
   return at && above->status == TSL_OK;
@@ -275,7 +287,8 @@ static void do_for_all(tsl__space *space, const findings *f) {
 
 /* What comes of one schema is done before the next, which finds out what is walked over what the
  * first has left. */
-static bool rehearse(tsl__space *space, const char *schema, const char *text, findings *f) {
+static bool rehearse(tsl__space *space, const char *schema, const char *text, bool names,
+                     findings *f) {
   tsl__space *above;
   tsl__exprs *x;
   struct tsl__schema_result made = {0};
@@ -289,7 +302,8 @@ static bool rehearse(tsl__space *space, const char *schema, const char *text, fi
       tsl__schema_compile(x, schema, strlen(schema), &options, NULL, &made, NULL) == TSL_OK &&
       made.root != TSL__NONE;
   above->positions.watches = tsl__exprs_watches(x);
-  fine = fine && go_through(above, tsl__state_of(above, made.root), text) && note(space, above, f);
+  fine = fine && go_through(above, tsl__state_of(above, made.root), text, names) &&
+         note(space, above, f);
   tsl__space_free(above);
   if (fine) do_for_all(space, f);
   return fine && space->status == TSL_OK;
@@ -300,8 +314,10 @@ static bool rehearse_all(tsl__space *space, findings *f) {
   for (size_t s = 0; s < COUNT(shapes); s++)
     for (size_t i = 0; i < COUNT(values); i++) {
       const struct value *v = &values[i];
+      if (s >= v->shapes) continue;
       if (!fill_in(schema, shapes[s].schema, v->schema, v->schema) ||
-          !fill_in(text, shapes[s].text, v->text, v->other) || !rehearse(space, schema, text, f))
+          !fill_in(text, shapes[s].text, v->text, v->other) ||
+          !rehearse(space, schema, text, i == 0, f))
         return false;
     }
   return true;
@@ -312,7 +328,8 @@ static bool rehearse_formats(tsl__space *space, findings *f) {
   for (size_t i = 0; i < COUNT(written); i++)
     for (size_t k = 0; k < COUNT(written[i].texts) && written[i].texts[k]; k++)
       if (!fill_in(schema, "{\"type\":\"string\",\"format\":\"$\"}", written[i].format, "") ||
-          !fill_in(text, "\"$\"", written[i].texts[k], "") || !rehearse(space, schema, text, f))
+          !fill_in(text, "\"$\"", written[i].texts[k], "") ||
+          !rehearse(space, schema, text, true, f))
         return false;
   return true;
 }

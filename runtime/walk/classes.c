@@ -5,7 +5,6 @@
 
 #include "runtime/walk/shared_walks.h"
 #include "runtime/walk/linear.h"
-#include "runtime/walk/linear.h"
 #include "runtime/kernels/logits.h"
 #include "runtime/walk/nonascii.h"
 
