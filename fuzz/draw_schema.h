@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "turnstile.h"
+#include "tests/support/nth_token.h"
 
 #define SCHEMA_MAX 8192u
 
@@ -287,9 +288,7 @@ static tsl_token choose_token(const uint32_t *mask, uint32_t size, uint64_t *see
   if (which < 6 && tsl_mask_has(mask, (tsl_token)closing[which % 3]))
     return (tsl_token)closing[which % 3];
   uint32_t nth = (uint32_t)(*seed >> 33) % (uint32_t)tsl_mask_count(mask, size);
-  tsl_token t = 0;
-  while (!tsl_mask_has(mask, t) || nth-- > 0) t++;
-  return t;
+  return nth_token(mask, nth);
 }
 
 #endif

@@ -19,6 +19,7 @@
 
 #include "fuzz/require.h"
 #include "turnstile.h"
+#include "tests/support/nth_token.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -256,11 +257,8 @@ static void fork_matcher(run *r, side *s) {
 
 /* A token that the mask has, or TSL_NO_TOKEN. */
 static tsl_token allowed_token(run *r, const uint32_t *mask) {
-  uint32_t count = (uint32_t)tsl_mask_count(mask, r->width), nth = count ? next_byte(r) % count : 0;
-  tsl_token t = 0;
-  if (!count) return TSL_NO_TOKEN;
-  while (!tsl_mask_has(mask, t) || nth-- > 0) t++;
-  return t;
+  size_t count = tsl_mask_count(mask, r->width);
+  return count ? nth_token(mask, next_byte(r) % count) : TSL_NO_TOKEN;
 }
 
 static void accept_allowed(run *r, side *s) {

@@ -21,6 +21,7 @@
 
 #include "fuzz/require.h"
 #include "runtime/artifact/artifact.h"
+#include "tests/support/nth_token.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -149,10 +150,7 @@ static void follow(tsl_grammar *g, uint64_t seed) {
       size_t n = tsl_mask_count(mask, tsl_vocab_size(vocab));
       if (n == 0) break;
       seed = seed * 6364136223846793005u + 1442695040888963407u;
-      tsl_token t = 0;
-      for (size_t nth = (seed >> 33) % n;; t++)
-        if (tsl_mask_has(mask, t) && nth-- == 0) break;
-      status = tsl_matcher_accept(m, t);
+      status = tsl_matcher_accept(m, nth_token(mask, (seed >> 33) % n));
       check_status(status);
       if (status != TSL_OK) break;
     }

@@ -18,6 +18,7 @@
 #include "compiler/json/json.h"
 #include "fuzz/require.h"
 #include "runtime/matcher/grammar.h"
+#include "tests/support/nth_token.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -103,8 +104,7 @@ static void walk(tsl_grammar *g, uint64_t seed, bool as_text) {
     tsl_token t = 0;
     if ((seed >> 61) == 0) /* the last ones are markup */
       for (t = tsl_vocab_size(v) - 2; t > 256 && !tsl_mask_has(mask, t); t--) continue;
-    if (!t || !tsl_mask_has(mask, t))
-      for (t = 0; !tsl_mask_has(mask, t) || pick--;) t++;
+    if (!t || !tsl_mask_has(mask, t)) t = nth_token(mask, pick);
     if (tsl_vocab_is_eog(v, t)) break;
     tsl_status status = tsl_matcher_accept(m, t);
     require(status != TSL_REJECTED, "an allowed token is rejected");

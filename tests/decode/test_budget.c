@@ -11,6 +11,7 @@
 #include "runtime/matcher/grammar.h"
 #include "tests/support/text.h"
 #include "tests/support/toy.h"
+#include "tests/support/nth_token.h"
 
 static uint64_t seed = 11;
 static uint32_t below(uint32_t n) { return (uint32_t)(tsl_test_random(&seed) % n); }
@@ -121,21 +122,8 @@ static void root_schema(struct text *t) {
 
 /* A random allowed token; TSL_NO_TOKEN if there is none. Now and then the longest of some. */
 static tsl_token pick(const tsl_vocab *v, const uint32_t *mask) {
-  uint32_t count = (uint32_t)tsl_mask_count(mask, tsl_vocab_logits_width(v)), n,
-           words = (uint32_t)tsl_vocab_mask_words(v);
-  if (!count) return TSL_NO_TOKEN;
-  n = below(count);
-  for (uint32_t w = 0; w < words; w++) {
-    uint32_t here = (uint32_t)__builtin_popcount(mask[w]);
-    if (n >= here) {
-      n -= here;
-      continue;
-    }
-    uint32_t bits = mask[w];
-    while (n--) bits &= bits - 1;
-    return w * 32 + (uint32_t)__builtin_ctz(bits);
-  }
-  return TSL_NO_TOKEN;
+  uint32_t count = (uint32_t)tsl_mask_count(mask, tsl_vocab_logits_width(v));
+  return count ? nth_token(mask, below(count)) : TSL_NO_TOKEN;
 }
 
 static char spelled[1 << 20];

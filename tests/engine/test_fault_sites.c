@@ -20,6 +20,7 @@
 #include "tests/support/faulty.h"
 #include "tests/support/folder.h"
 #include "tests/support/text.h"
+#include "tests/support/nth_token.h"
 
 /* ---- requests and their places --------------------------------------------------------------- */
 
@@ -194,13 +195,6 @@ static void note_at(const char *what, tsl_status status, const void *data, size_
     note_at(#call, status, &(uint64_t){(uint64_t)status}, sizeof(uint64_t)); \
   } while (0)
 
-/* The nth of the allowed tokens. */
-static tsl_token nth_allowed(const uint32_t *mask, size_t n) {
-  tsl_token t = 0;
-  while (!tsl_mask_has(mask, t) || n-- > 0) t++;
-  return t;
-}
-
 static void look_around(faulty *f, tsl_matcher *m, const uint32_t *mask) {
   tsl_status status;
   const uint32_t *lent;
@@ -262,7 +256,7 @@ static void generate(faulty *f, tsl_grammar *g, bool parsed, uint64_t seed) {
     if (!count) break;
     NOTE(mask, sizeof mask);
     if (i % 4 == 0) look_around(f, m, mask);
-    tsl_token t = nth_allowed(mask, tsl_test_random(&seed) % count);
+    tsl_token t = nth_token(mask, tsl_test_random(&seed) % count);
     if (tsl_mask_has(mask, '"') && tsl_test_random(&seed) % 3 == 0) t = '"';
     const tsl_token draft[3] = {t, ',', '"'};
     ASK(f, status, tsl_matcher_validate(m, draft, 3, &valid));
@@ -356,7 +350,7 @@ static void in_time(faulty *f, tsl_grammar *g, tsl_matcher *m) {
     size_t count = status == TSL_OK ? tsl_mask_count(mask, SIZE) : 0;
     if (!count) break;
     NOTE(mask, sizeof mask);
-    ASK(f, status, tsl_matcher_accept(m, nth_allowed(mask, count / 2)));
+    ASK(f, status, tsl_matcher_accept(m, nth_token(mask, count / 2)));
   }
   tsl_budget_free(b);
 }

@@ -13,6 +13,7 @@
  */
 #include "runtime/core/base.h"
 #include "tests/support/faulty.h"
+#include "tests/support/nth_token.h"
 
 /* ---- what is done ---------------------------------------------------------------------------- */
 
@@ -95,8 +96,7 @@ static uint64_t generate(faulty *f, tsl_grammar *g, uint64_t seed) {
              k = count ? (uint32_t)(tsl_test_random(&seed) % count) : 0;
     seen = tsl__mix(seen ^ tsl__hash(mask, sizeof mask));
     if (!count) break;
-    tsl_token t = 0;
-    while (!tsl_mask_has(mask, t) || k-- > 0) t++;
+    tsl_token t = nth_token(mask, k);
     const tsl_token draft[3] = {t, 'a', '"'};
     WITH_MEMORY(f, status, tsl_matcher_validate(m, draft, 3, &valid));
     CHECK(status == TSL_OK && valid >= 1);
@@ -266,9 +266,8 @@ static void record(tsl_vocab *v, const grammar_case *c, uint64_t seed, transcrip
     CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
     uint32_t count = (uint32_t)tsl_mask_count(mask, MASK_WORDS * 32),
              k = count ? (uint32_t)(tsl_test_random(&seed) % count) : 0;
-    tsl_token token = 0;
     if (!count) break;
-    while (!tsl_mask_has(mask, token) || k-- > 0) token++;
+    tsl_token token = nth_token(mask, k);
     t->token[t->n] = token;
     if (tsl_matcher_accept(m, token) != TSL_OK) break;
   }

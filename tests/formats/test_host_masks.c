@@ -6,6 +6,7 @@
  */
 #include "tests/support/check.h"
 #include "tests/support/accepted.h"
+#include "tests/support/nth_token.h"
 #include "turnstile.h"
 
 #define TOKENS 900u
@@ -72,12 +73,6 @@ static tsl_vocab *make_vocab(void) {
   return vocab;
 }
 
-/* The mask's nth token. */
-static tsl_token nth(const uint32_t *mask, uint64_t n) {
-  for (tsl_token t = 0;; t++)
-    if (tsl_mask_has(mask, t) && n-- == 0) return t;
-}
-
 /* From `begin` on; a long token is drawn more often than a byte. */
 static void follow(tsl_vocab *vocab, tsl_grammar *g, const char *schema, const char *begin,
                    uint64_t seed) {
@@ -101,8 +96,8 @@ static void follow(tsl_vocab *vocab, tsl_grammar *g, const char *schema, const c
     for (tsl_token t = 0; t < 256; t++) long_ones += tsl_mask_has(mask, t) != 0;
     long_ones = n - long_ones;
     tsl_token t = long_ones && tsl_test_random(&seed) % 4
-                      ? nth(mask, n - 1 - tsl_test_random(&seed) % long_ones)
-                      : nth(mask, tsl_test_random(&seed) % n);
+                      ? nth_token(mask, n - 1 - tsl_test_random(&seed) % long_ones)
+                      : nth_token(mask, tsl_test_random(&seed) % n);
     CHECK(tsl_matcher_accept(m, t) == TSL_OK);
     const uint8_t *bytes = tsl_vocab_bytes(vocab, t, &n);
     if (strlen(text) + n < sizeof text) strncat(text, (const char *)bytes, n);

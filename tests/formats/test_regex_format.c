@@ -12,6 +12,7 @@
  */
 #include "tests/support/check.h"
 #include "tests/support/accepted.h"
+#include "tests/support/nth_token.h"
 #include "turnstile.h"
 
 #define TOKENS 1400u
@@ -102,12 +103,6 @@ static tsl_vocab *make_vocab(void) {
   return vocab;
 }
 
-/* The mask's nth token. */
-static tsl_token nth(const uint32_t *mask, uint64_t n) {
-  for (tsl_token t = 0;; t++)
-    if (tsl_mask_has(mask, t) && n-- == 0) return t;
-}
-
 static void follow(tsl_vocab *vocab, tsl_grammar *g, const char *schema, uint64_t seed) {
   tsl_matcher *m = NULL;
   size_t words = tsl_vocab_mask_words(vocab);
@@ -123,7 +118,8 @@ static void follow(tsl_vocab *vocab, tsl_grammar *g, const char *schema, uint64_
     size_t n = tsl_mask_count(mask, words * 32);
     CHECK(n > 0);
     if (!right || n == 0) break;
-    tsl_token t = !step && tsl_mask_has(mask, '"') ? '"' : nth(mask, tsl_test_random(&seed) % n);
+    tsl_token t =
+        !step && tsl_mask_has(mask, '"') ? '"' : nth_token(mask, tsl_test_random(&seed) % n);
     if (tsl_test_random(&seed) % 3 == 0 && tsl_mask_has(mask, '[')) t = '[';
     CHECK(tsl_matcher_accept(m, t) == TSL_OK);
     const uint8_t *bytes = tsl_vocab_bytes(vocab, t, &n);
@@ -160,7 +156,7 @@ static tsl_token draw(const uint32_t *mask, size_t words, uint64_t *seed) {
   static const char likely[] = "[[((-])\\{";
   tsl_token t = (uint8_t)likely[tsl_test_random(seed) % (sizeof likely - 1)];
   if (tsl_test_random(seed) % 2 && tsl_mask_has(mask, t)) return t;
-  return nth(mask, tsl_test_random(seed) % tsl_mask_count(mask, words * 32));
+  return nth_token(mask, tsl_test_random(seed) % tsl_mask_count(mask, words * 32));
 }
 
 /* Take the shortest completion. */

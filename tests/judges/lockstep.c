@@ -12,6 +12,7 @@
 #include "runtime/walk/linear.h"
 #include "tests/judges/oracle.h"
 #include "tests/judges/tables.h"
+#include "tests/support/nth_token.h"
 
 #define MATCHERS 4
 #define TEXT_MAX 64u  /* tokens or pieces of bytes of one text */
@@ -243,8 +244,7 @@ static void accept_allowed(run *r) {
                    "a dead end");
   if (!count || s->n == TEXT_MAX) return;
   k = k * count / 256;
-  tsl_token t = 0;
-  while (!tsl_mask_has(r->mine, t) || k-- > 0) t++;
+  tsl_token t = nth_token(r->mine, k);
   tsl_status status = tsl_matcher_accept(s->matcher, t);
   if (limited(r, status)) return;
   lockstep_require(status == TSL_OK, "an allowed token is rejected");
@@ -462,11 +462,8 @@ static void another_goes_first(run *r) {
   tsl_matcher *m;
   lockstep_require(tsl_matcher_new(r->grammar, NULL, &m) == TSL_OK, "no matcher");
   for (int i = 0; i < 4 && !limited(r, tsl_matcher_mask(m, r->mine)); i++) {
-    uint32_t count = (uint32_t)tsl_mask_count(r->mine, r->vocab->size), k = count / 2;
-    tsl_token t = 0;
-    if (!count) break;
-    while (!tsl_mask_has(r->mine, t) || k-- > 0) t++;
-    if (limited(r, tsl_matcher_accept(m, t))) break;
+    size_t count = tsl_mask_count(r->mine, r->vocab->size);
+    if (!count || limited(r, tsl_matcher_accept(m, nth_token(r->mine, count / 2)))) break;
   }
   tsl_matcher_free(m);
 }

@@ -10,6 +10,7 @@
 #include "tests/support/check.h"
 #include "tests/support/text.h"
 #include "tests/support/toy.h"
+#include "tests/support/nth_token.h"
 
 static const char *const texts[] = {"a", "b",  "ab", "ba", "aba",  "(",
                                     ")", "((", "))", "\n", "<end>"};
@@ -50,8 +51,7 @@ static void histories(void) {
     count = (uint32_t)tsl_mask_count(&mask, END)
                 ? (uint32_t)(tsl_test_random(&seed) % tsl_mask_count(&mask, END))
                 : 0;
-    tsl_token t = 0;
-    while (!tsl_mask_has(&mask, t) || count--) t++;
+    tsl_token t = nth_token(&mask, count);
     CHECK(tsl_matcher_accept(m, t) == TSL_OK);
     n++;
     kept += kept < TSL_MAX_ROLLBACK;

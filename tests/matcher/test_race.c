@@ -15,6 +15,7 @@
 
 #include "runtime/vocab/vocab.h"
 #include "tests/support/check.h"
+#include "tests/support/nth_token.h"
 
 #define THREADS 64
 #define GENERATIONS 6
@@ -58,9 +59,7 @@ static bool one_generation(tsl_grammar *g, uint64_t *seed, uint64_t *seen) {
              k = count ? (uint32_t)(tsl_test_random(seed) % count) : 0;
     if (!count) break;
     *seen = tsl__mix(*seen ^ id);
-    tsl_token t = 0, ids[2];
-    while (!tsl_mask_has(mask, t) || k-- > 0) t++;
-    ids[0] = ids[1] = t;
+    tsl_token t = nth_token(mask, k), ids[2] = {t, t};
     fine = tsl_matcher_validate(m, ids, 2, &valid) == TSL_OK && valid >= 1 &&
            tsl_matcher_accept(m, t) == TSL_OK;
     *seen = tsl__mix(*seen ^ valid);

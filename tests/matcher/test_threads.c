@@ -20,6 +20,7 @@
 #include "runtime/core/threads.h"
 #include "tests/support/check.h"
 #include "tests/support/failing.h"
+#include "tests/support/nth_token.h"
 
 #define ROWS 37u
 #define CROWD 6u
@@ -58,10 +59,8 @@ static bool wander(tsl_matcher *m, uint32_t *mask, uint64_t *seed) {
   CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
   size_t n = tsl_mask_count(mask, words * 32);
   if (n == 0) return false;
-  size_t k = tsl_test_random(seed) % n;
-  for (tsl_token t = 0;; t++)
-    if (tsl_mask_has(mask, t) && k-- == 0)
-      return tsl_matcher_accept(m, t) == TSL_OK && !tsl_matcher_is_terminated(m);
+  tsl_token t = nth_token(mask, tsl_test_random(seed) % n);
+  return tsl_matcher_accept(m, t) == TSL_OK && !tsl_matcher_is_terminated(m);
 }
 
 /* ROWS matchers of two grammars, at different places; every seventh row is empty. */
@@ -264,9 +263,8 @@ static void *follow(void *arg) {
             memcmp(mine, theirs, words * 4))
           me->differ++;
         size_t n = tsl_mask_count(mine, words * 32), k = n ? tsl_test_random(&me->seed) % n : 0;
-        tsl_token t = 0;
         if (n == 0) break;
-        while (!tsl_mask_has(mine, t) || k-- != 0) t++;
+        tsl_token t = nth_token(mine, k);
         if (tsl_matcher_accept(a, t) || tsl_matcher_accept(b, t)) me->differ++;
         me->steps++;
       }

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "tests/support/check.h"
+#include "tests/support/nth_token.h"
 #include "turnstile.h"
 
 static tsl_vocab *vocab;
@@ -137,9 +138,7 @@ static void random_texts(void) {
         size_t n = tsl_mask_count(mask, tsl_vocab_size(vocab));
         CHECK(n > 0);
         if (!n) break;
-        size_t k = tsl_test_random(&seed) % n;
-        tsl_token t = 0;
-        while (!tsl_mask_has(mask, t) || k--) t++;
+        tsl_token t = nth_token(mask, tsl_test_random(&seed) % n);
         CHECKF(tsl_matcher_accept(m, t) == TSL_OK && tsl_matcher_accept(broad, t) == TSL_OK,
                "%s, step %d", rows[i].schema, step);
         if (tsl_matcher_is_terminated(m)) break;

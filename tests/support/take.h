@@ -6,15 +6,13 @@
 #define TSL_TESTS_SUPPORT_TAKE_H
 
 #include "tests/support/check.h"
+#include "tests/support/nth_token.h"
 #include "turnstile.h"
 
 /* A random token of a mask; TSL_NO_TOKEN if there is none. */
 static inline tsl_token draw(const uint32_t *mask, size_t width, uint64_t *seed) {
-  size_t n = tsl_mask_count(mask, width), k = n ? tsl_test_random(seed) % n : 0;
-  tsl_token t = 0;
-  if (n == 0) return TSL_NO_TOKEN;
-  while (!tsl_mask_has(mask, t) || k-- != 0) t++;
-  return t;
+  size_t n = tsl_mask_count(mask, width);
+  return n ? nth_token(mask, tsl_test_random(seed) % n) : TSL_NO_TOKEN;
 }
 
 /* Take a token and add it to the text, of `size` bytes with its NUL. False: it cannot be kept. */

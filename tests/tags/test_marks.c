@@ -9,6 +9,7 @@
 #include "tests/judges/oracle.h"
 #include "tests/support/check.h"
 #include "tests/support/failing.h"
+#include "tests/support/nth_token.h"
 
 static tsl_vocab *vocab;
 
@@ -152,9 +153,7 @@ static void masks_against_the_oracle(void) {
       size_t allowed = tsl_mask_count(ours, words * 32);
       CHECKF(allowed > 0, "a dead end in grammar %d", round % 5);
       if (!allowed) break;
-      size_t pick = tsl_test_random(&seed) % allowed;
-      tsl_token t = 0;
-      while (!tsl_mask_has(ours, t) || pick--) t++;
+      tsl_token t = nth_token(ours, tsl_test_random(&seed) % allowed);
       if (tsl_vocab_is_eog(vocab, t)) break;
       CHECK(tsl_matcher_accept(m, t) == TSL_OK && oracle_token(&o, t));
     }

@@ -7,6 +7,7 @@
 #include "tests/judges/oracle.h"
 #include "tests/support/tags_json.h"
 #include "tests/support/toy.h"
+#include "tests/support/nth_token.h"
 
 static tsl_vocab *vocab;
 
@@ -55,13 +56,12 @@ static void tokens_are_counted(void) {
     size_t ends[200], n = 0, length = 0;
     if (!g || tsl_matcher_new(g, NULL, &m) != TSL_OK) continue;
     while (n < 60 && length < 3000) {
-      tsl_token t = 0;
       CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
       size_t allowed = tsl_mask_count(mask, words * 32),
              pick = allowed ? tsl_test_random(&seed) % allowed : 0, size;
       CHECKF(allowed > 0, "a dead end after %.*s", (int)length, text);
       if (!allowed) break;
-      while (!tsl_mask_has(mask, t) || pick--) t++;
+      tsl_token t = nth_token(mask, pick);
       if (tsl_vocab_is_eog(vocab, t)) break;
       CHECK(tsl_matcher_accept(m, t) == TSL_OK);
       if (tsl_test_random(&seed) % 4 == 0) { /* there and back, and in a copy */
