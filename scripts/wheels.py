@@ -382,6 +382,9 @@ def tried_under_wine(wheel):
     environment = {
         "WINEPREFIX": str(OUT / "wine"),
         "WINEDEBUG": "-all",
+        # pip wants the system's name. CPython then calls WMI: in Wine 8 that ends the program, if
+        # it answers in time. Without it CPython finds the name by itself.
+        "WINEDLLOVERRIDES": "wbemprox=",
         "PYTHONPATH": f"Z:{fresh}",
         "PYTHONUTF8": "1",
         "TSL_EMULATED": "1",
