@@ -32,6 +32,7 @@ that no source asks for, another one in each run.
 SPDX-License-Identifier: Apache-2.0
 """
 
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -82,6 +83,7 @@ EXPORTED = {
     "PyBuffer_Release",
 }
 MOST = 5 << 20  # bytes of a wheel
+JOBS = min(4, os.cpu_count() or 1)  # wheels that are made at a time: each takes 1 GB of memory
 ZIG_FLAGS = ["-fno-sanitize=undefined"]
 LINUX = ["-shared", "-s", "-Wl,-z,relro,-z,now", "-lm", "-lpthread"]
 MACOS = ["-shared", "-s", "-Wl,-undefined,dynamic_lookup", "-lm"]
@@ -474,6 +476,13 @@ def make_wheel(target, source):
     return wheel
 
 
+def timed(target, source):
+    """A wheel or the source distribution, and the seconds that it took."""
+    start = time.monotonic()
+    made = sdist(source) if target == "sdist" else make_wheel(target, source)
+    return made, time.monotonic() - start
+
+
 def forget(targets):
     """No object that was compiled before is used, nor one of zig's cache."""
     for target in targets:
@@ -494,12 +503,12 @@ def main():
     if again:
         forget(targets)
     source, failed = source_tree(), 0
+    headers()
+    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+        work = {target: pool.submit(timed, target, source) for target in targets}
     for target in targets:
-        start = time.monotonic()
-        if target == "sdist":
-            made = sdist(source)
-        else:
-            made = make_wheel(target, source)
+        made, spent = work[target].result()
+        start = time.monotonic() - spent
         if again:
             wrong, how = None, "not tried"
         elif target == "sdist":
