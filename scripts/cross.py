@@ -2,7 +2,8 @@
 """The whole library, front ends included, on machines that are not this one: cross compiled, and
 its unit tests run by an emulator.
 
-    scripts/cross.py MACHINE [TEST...]   MACHINE: s390x (big-endian), arm64, i386 (32 bits), windows
+    scripts/cross.py MACHINE [--full | TEST...]
+                                MACHINE: s390x (big-endian), arm64, i386 (32 bits), windows
 
 The libraries that Turnstile stands on are Debian's packages for that machine. apt fetches and
 checks them. They are unpacked in build-cross/MACHINE; nothing of the system is changed. Needs the
@@ -15,7 +16,9 @@ The library is made as DLL with its import library and as static library; the co
 made and run, too. All unit tests are built and run but those of
 NOT_HERE (scripts/windows.py), each with a reason.
 
-Without TEST those of TESTS are run, each as the ordinary tests are; the last line adds them up.
+Without TEST those of TESTS are run, each as the ordinary tests are; the last line adds them up. As
+in tests/run.py those that take longest take a part of their cases then: that of TSL_SHARE, which is
+printed. --full takes all cases.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -31,6 +34,9 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
+sys.path.insert(0, str(ROOT / "tests"))
+
+import run as test_runner  # noqa: E402
 import windows  # noqa: E402
 
 PACKAGES = [
@@ -159,6 +165,11 @@ def main():
     if len(sys.argv) < 2 or sys.argv[1] not in [*MACHINES, "windows"]:
         sys.exit(__doc__)
     machine, wanted = sys.argv[1], sys.argv[2:]
+    if wanted == ["--full"]:
+        wanted = []
+    elif not wanted:
+        os.environ.setdefault("TSL_SHARE", test_runner.SHARE)
+        print(f"  left to --full: all cases but those of TSL_SHARE={os.environ['TSL_SHARE']}")
     if machine == "windows":
         build, emulator, more = windows.prepare()
         with windows.Wine(more):
