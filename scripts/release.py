@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Everything that is handed out, of the commit that is checked out, in dist/.
 
-    scripts/release.py [--untagged] [--only PART]... [--twice] [--sign COMMAND] [--out FOLDER]
+    scripts/release.py [--untagged] [--only PART]... [--wheel TARGET]... [--twice]
+                       [--sign COMMAND] [--out FOLDER]
 
 The commit has to be the tag vVERSION, and the tree has to be as the commit is; --untagged lets both
 pass, for trials. Parts, all by default:
@@ -10,7 +11,7 @@ pass, for trials. Parts, all by default:
   amalgamation  turnstile-amalgamation-VERSION.tar.gz: the one source, and the sources of what it
                 stands on
   wheels        the wheels and the source distribution for Python (scripts/wheels.py, which tries
-                those that can run here)
+                those that can run here); with --wheel, for trials, those that are named
   npm           the package for Node and browsers (bindings/node)
   crates        the crates for Rust (scripts/bundle.py)
   go            turnstile-go-VERSION.tar.gz: the package for Go, with the C sources inside
@@ -37,6 +38,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -103,12 +105,13 @@ def amalgamation(out):
         pack(made, out / f"{folder}.tar.gz", folder)
 
 
+TARGETS = []  # of --wheel
+
+
 def wheels(out, *how):
-    run([sys.executable, "scripts/wheels.py", *how])
-    made = [*(ROOT / "build" / "wheels").glob("*.whl"), *(ROOT / "build/wheels").glob("*.tar.gz")]
-    for path in made:
-        if f"-{sources.version()}" in path.name:
-            shutil.copyfile(path, out / path.name)
+    said = run([sys.executable, "scripts/wheels.py", *how, *TARGETS]).decode()
+    for name in re.findall(r"^  ok   (\S+): ", said, re.M):
+        shutil.copyfile(ROOT / "build" / "wheels" / name, out / name)
 
 
 def npm(out):
@@ -230,12 +233,16 @@ def main():
     options = argparse.ArgumentParser(prog="./dev release", description="see scripts/release.py")
     options.add_argument("--untagged", action="store_true", help="let any commit and tree pass")
     options.add_argument("--only", action="append", choices=PARTS, help="make this part")
+    options.add_argument("--wheel", action="append", metavar="TARGET", help="make this wheel")
     options.add_argument("--twice", action="store_true", help="make all again, and compare")
     options.add_argument("--sign", metavar="COMMAND", help="called with the path of SHA256SUMS")
     options.add_argument("--out", type=pathlib.Path, default=ROOT / "dist", help="(dist)")
     given = options.parse_args()
+    if given.wheel and not given.untagged:
+        sys.exit("release: --wheel leaves wheels out, so it needs --untagged: it is for trials")
     if not given.untagged:
         refuse_other_trees()
+    TARGETS.extend(given.wheel or [])
     parts = given.only or list(PARTS)
     found = make(given.out, parts)
     different = []

@@ -8,7 +8,8 @@
   provenance  the statement names each file with its hash, the commit, and the lock files
   sign        the hook is called with SHA256SUMS; if the hook fails, so does the release
   go          the package for Go holds the module, the C sources and the licences
-  refuse      a commit without the tag, and a tree with changes, are errors that say so
+  refuse      a commit without the tag, a tree with changes, and some wheels alone are errors that
+              say so
 
 The parts that take long are those of scripts/wheels.py, bindings/node/build.py and
 scripts/bundle.py, which ./dev test platforms runs.
@@ -116,6 +117,8 @@ def test_go(folder):
 def test_refuse(folder):
     done = released(folder / "signed", "--untagged", "--sign", "false")
     check(done.returncode == 1 and "release: false" in done.stderr, f"a hook fails: {done.stderr}")
+    done = released(folder / "made", "--wheel", "sdist")
+    check(done.returncode == 1 and "--untagged" in done.stderr, f"some wheels: {done.stderr}")
     tags = run("git", "tag", "--points-at", "HEAD").stdout.split()
     done = released(folder / "made")
     if f"v{sources.version()}" in tags:
