@@ -60,12 +60,6 @@ void tsl__lint_move(tsl__json *list, uint32_t from, uint32_t to) {
   list->items[to] = moved;
 }
 
-void tsl__lint_remove(tsl__json *list, uint32_t index) {
-  memmove(list->items + index, list->items + index + 1,
-          (list->length - index - 1) * sizeof *list->items);
-  list->length--;
-}
-
 /* ---- writing --------------------------------------------------------------------------------- */
 
 typedef struct level {

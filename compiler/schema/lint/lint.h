@@ -109,7 +109,6 @@ bool tsl__lint_add(lint *l, tsl__json *object, const char *key, tsl__json value,
 bool tsl__lint_append(lint *l, tsl__json *array, tsl__json value);
 /* Move item `from` to place `to`, which lies before it. */
 void tsl__lint_move(tsl__json *list, uint32_t from, uint32_t to);
-void tsl__lint_remove(tsl__json *list, uint32_t index);
 /* The tree as JSON with indentation, NUL-terminated, in the arena; NULL when out of memory. */
 const char *tsl__lint_write(lint *l, const tsl__json *tree);
 
