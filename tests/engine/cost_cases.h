@@ -585,6 +585,10 @@ static const test_case cases[] = {
          "\"maximum\":1e20},{\"const\":1e-7}]}",
          ""),
      {"[7, -14, 0.75, 100000000000000000000, 1e-07, 5e-1]", "[1e-7,0.0000001,12.25,1.5e19]"}},
+    {"text-but-bounded",
+     COMPACT,
+     STRING("\"not\":{\"enum\":[\"a\",\"ab\",\"the\",\"null\"]},\"minLength\":2,\"maxLength\":99"),
+     {"\"abba\"", "\"abc\"", "\"then\"", "\"\\u0061b\\n\""}},
 };
 
 #endif

@@ -223,6 +223,10 @@ static void length_alone(void) {
       "{\"type\":\"string\",\"minLength\":40,\"maxLength\":60}",
       "{\"type\":\"string\",\"pattern\":\"^[ab]{20,70}$\"}",
       "{\"type\":\"string\",\"maxLength\":64,\"not\":{\"pattern\":\"1{4}\"}}",
+      "{\"type\":\"string\",\"minLength\":2,\"maxLength\":40,"
+      "\"not\":{\"enum\":[\"ab\",\"b1a\",\"aaaa\"]}}",
+      "{\"type\":\"string\",\"minLength\":12,\"maxLength\":30,"
+      "\"not\":{\"enum\":[\"abababababab\",\"b1\"]}}",
       "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"maxLength\":30},\"maxItems\":4}",
       "{\"type\":\"object\",\"patternProperties\":{\"^a{1,40}$\":true},\"additionalProperties\":"
       "false}"};
