@@ -140,6 +140,12 @@ def import_library(objects, folder):
     return made
 
 
+def timeless(data):
+    """A DLL without the time at which it was linked. Its header holds that; byte 60 leads to it."""
+    at = int.from_bytes(data[60:64], "little") + 8
+    return data[:at] + bytes(4) + data[at + 4 :]
+
+
 def extension(target, source, folder):
     """The extension for a target, compiled and linked. Objects that are newer than their source are
     kept.
@@ -170,6 +176,8 @@ def extension(target, source, folder):
         made = folder / "_core.abi3.so"
         more = MACOS if "macos" in target else LINUX
     run([*compiler, *objects, *more, "-o", made])
+    if "windows" in target:
+        made.write_bytes(timeless(made.read_bytes()))
     if "musl" in target:  # the name that musl's C library has in the systems that wheels are for
         name = f"libc.musl-{target.split('-')[0]}.so.1"
         run([AUDIT / "patchelf", "--replace-needed", "libc.so", name, made])

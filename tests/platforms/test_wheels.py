@@ -3,6 +3,7 @@
 
   kept   an object that is newer than its source is kept
   ended  a compiler that is ended while it writes leaves no object
+  time   a DLL that was linked at another time has the same bytes
   again  after forget() all is compiled anew, by commands that zig never ran
 
 scripts/platforms.py makes and tries the wheels themselves (`./dev test platforms wheels`).
@@ -44,6 +45,12 @@ def made(source, folder):
             return False
 
 
+def dll(time):
+    """The beginning of a DLL that was linked at a time."""
+    header = b"PE\0\0" + b"\x64\x86" + b"\6\0" + time.to_bytes(4, "little") + b"rest"
+    return b"MZ" + bytes(58) + (128).to_bytes(4, "little") + bytes(64) + header
+
+
 def commands(folder):
     """The words of each command since the last call that compiled a source."""
     file = folder / "commands"
@@ -78,6 +85,8 @@ def main():
         check(made(source, out) and not commands(folder), "all objects are kept")
         (out / "source-turnstile.o").unlink()
         check(made(source, out) and len(commands(folder)) == 1, "one is made anew")
+
+        check(wheels.timeless(dll(2**31)) == dll(0), "a DLL has the time 0, and is else the same")
 
         wheels.forget([TARGET])
         out.mkdir()
