@@ -7,7 +7,8 @@ Idea      Each kind is a function here that draws sizes, words and letters at ra
 Kinds     regexes       look-aheads, words in any order, counts within counts, optional groups,
                         branches with one start, properties of characters, text up to a word
           schemas       unions, overlapping patterns of names, unevaluated members, enums of
-                        objects, items that differ, formats, counts of items that match
+                        objects, items that differ, formats, counts of items that match,
+                        keywords of strings that meet
           tags          triggers, triggers that share beginnings, limits in characters
           GBNF          counts beside counts, words with an optional separator
 Example   kinds(1) is a list of (name, {"regex": ...}), the same whenever the seed is 1.
@@ -188,6 +189,48 @@ def formats(r):
     return {"schema": closed(members, required=list(members))}
 
 
+# what people write beside a length
+PATTERNS = (
+    "^[a-z]+$",
+    "^\\S+$",
+    "^[\\w .-]+$",
+    "^\\d{3}-\\d{4}$",
+    "[0-9]",
+    "^[^<>/]*$",
+    "^\\p{L}+$",
+)
+
+
+def string_of_keywords(r):
+    """One that some text satisfies."""
+    made = {"type": "string"}
+    if r.random() < 0.6:
+        made["minLength"] = r.choice((1, 2, 8))
+    if r.random() < 0.6:
+        made["maxLength"] = r.choice((63, 255, 1000))
+    which = r.random()
+    if which < 0.3:
+        made["pattern"] = r.choice(PATTERNS)
+    elif which < 0.5:
+        made["format"] = r.choice(("email", "uri", "hostname", "date-time", "regex", "idn-email"))
+    elif which < 0.6:
+        made["not"] = {"pattern": r.choice(PATTERNS)}
+    if which < 0.5 and r.random() < 0.5 or which > 0.8:
+        made["not"] = {"enum": r.sample(WORDS, r.choice((1, 3, 10)))}
+    return made
+
+
+def string_keywords(r):
+    """Keywords of strings, each of which says a part of what is allowed."""
+    members = {}
+    for name in r.sample(WORDS, 3):
+        members[name] = string_of_keywords(r)
+        if r.random() < 0.3:
+            words = {"enum": r.sample(WORDS, 4)}
+            members[name] = {r.choice(("anyOf", "oneOf")): [members[name], words]}
+    return {"schema": closed(members, required=list(members))}
+
+
 def open_objects(r):
     members = {}
     for name in r.sample(WORDS, r.randint(1, 12)):
@@ -286,6 +329,7 @@ KINDS = (
     unique_items,
     contains,
     formats,
+    string_keywords,
     open_objects,
     triggers,
     triggers_share,
