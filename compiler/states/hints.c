@@ -396,6 +396,7 @@ void tsl__form_of(tsl__exprs *x, tsl__expr e, tsl__phase phase, tsl__letters *ou
   if (!f.json && !out->like && !out->alone) tsl__far_from_counts(x, f.e, begun, out);
   if (f.json && !out->like && !f.n.loop && (f.min || f.limit == TSL__INF))
     tsl__far_from_bounds(x, f.n.a, out);
+  /* so it is left in here, and only the maximum goes */
   if (f.json && !out->like && !out->open && (f.limit == TSL__INF || f.min) &&
       !(f.n.flags & TSL__CALLS)) {
     uint32_t least, most;
