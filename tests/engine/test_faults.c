@@ -13,7 +13,7 @@
  */
 #include "runtime/core/base.h"
 #include "tests/support/faulty.h"
-#include "tests/support/nth_token.h"
+#include "tests/support/take.h"
 
 /* ---- what is done ---------------------------------------------------------------------------- */
 
@@ -92,11 +92,9 @@ static uint64_t generate(faulty *f, tsl_grammar *g, uint64_t seed) {
     CHECK(status == TSL_OK);
     WITH_MEMORY(f, status, tsl_matcher_mask_borrow(m, &words, &id));
     CHECK(status == TSL_OK && !memcmp(words, mask, tsl_vocab_mask_words(tsl_grammar_vocab(g)) * 4));
-    uint32_t count = (uint32_t)tsl_mask_count(mask, MASK_WORDS * 32),
-             k = count ? (uint32_t)(tsl_test_random(&seed) % count) : 0;
+    tsl_token t = draw(mask, MASK_WORDS * 32, &seed);
     seen = tsl__mix(seen ^ tsl__hash(mask, sizeof mask));
-    if (!count) break;
-    tsl_token t = nth_token(mask, k);
+    if (t == TSL_NO_TOKEN) break;
     const tsl_token draft[3] = {t, 'a', '"'};
     WITH_MEMORY(f, status, tsl_matcher_validate(m, draft, 3, &valid));
     CHECK(status == TSL_OK && valid >= 1);
@@ -264,10 +262,8 @@ static void record(tsl_vocab *v, const grammar_case *c, uint64_t seed, transcrip
   for (; m && t->n < STEPS; t->n++) {
     uint32_t *mask = t->mask[t->n];
     CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
-    uint32_t count = (uint32_t)tsl_mask_count(mask, MASK_WORDS * 32),
-             k = count ? (uint32_t)(tsl_test_random(&seed) % count) : 0;
-    if (!count) break;
-    tsl_token token = nth_token(mask, k);
+    tsl_token token = draw(mask, MASK_WORDS * 32, &seed);
+    if (token == TSL_NO_TOKEN) break;
     t->token[t->n] = token;
     if (tsl_matcher_accept(m, token) != TSL_OK) break;
   }

@@ -10,7 +10,7 @@
 #include "tests/support/check.h"
 #include "tests/support/text.h"
 #include "tests/support/toy.h"
-#include "tests/support/nth_token.h"
+#include "tests/support/take.h"
 
 static const char *const texts[] = {"a", "b",  "ab", "ba", "aba",  "(",
                                     ")", "((", "))", "\n", "<end>"};
@@ -30,7 +30,7 @@ static void histories(void) {
         tsl_matcher_rollback(m, 1) == TSL_ERR_STATE);
   size_t n = 0, kept = 0, backs = 0;
   for (size_t work = 0; n < STEPS && work < 3 * STEPS; work++) {
-    uint32_t mask = 0, count;
+    uint32_t mask = 0;
     CHECK(tsl_matcher_mask(m, &mask) == TSL_OK && mask);
     masks[n] = mask;
     if (tsl_test_random(&seed) % 50 == 0) {
@@ -48,11 +48,7 @@ static void histories(void) {
       tsl_matcher_free(m);
       m = fork;
     }
-    count = (uint32_t)tsl_mask_count(&mask, END)
-                ? (uint32_t)(tsl_test_random(&seed) % tsl_mask_count(&mask, END))
-                : 0;
-    tsl_token t = nth_token(&mask, count);
-    CHECK(tsl_matcher_accept(m, t) == TSL_OK);
+    CHECK(tsl_matcher_accept(m, draw(&mask, END, &seed)) == TSL_OK);
     n++;
     kept += kept < TSL_MAX_ROLLBACK;
     CHECK(tsl_matcher_history(m) == kept);

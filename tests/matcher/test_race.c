@@ -15,7 +15,7 @@
 
 #include "runtime/vocab/vocab.h"
 #include "tests/support/check.h"
-#include "tests/support/nth_token.h"
+#include "tests/support/take.h"
 
 #define THREADS 64
 #define GENERATIONS 6
@@ -55,11 +55,9 @@ static bool one_generation(tsl_grammar *g, uint64_t *seed, uint64_t *seen) {
     uint64_t id;
     size_t valid;
     fine = tsl_matcher_mask_borrow(m, &mask, &id) == TSL_OK;
-    uint32_t count = fine ? (uint32_t)tsl_mask_count(mask, width) : 0,
-             k = count ? (uint32_t)(tsl_test_random(seed) % count) : 0;
-    if (!count) break;
+    tsl_token t = fine ? draw(mask, width, seed) : TSL_NO_TOKEN, ids[2] = {t, t};
+    if (t == TSL_NO_TOKEN) break;
     *seen = tsl__mix(*seen ^ id);
-    tsl_token t = nth_token(mask, k), ids[2] = {t, t};
     fine = tsl_matcher_validate(m, ids, 2, &valid) == TSL_OK && valid >= 1 &&
            tsl_matcher_accept(m, t) == TSL_OK;
     *seen = tsl__mix(*seen ^ valid);

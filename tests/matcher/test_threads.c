@@ -20,7 +20,7 @@
 #include "runtime/core/threads.h"
 #include "tests/support/check.h"
 #include "tests/support/failing.h"
-#include "tests/support/nth_token.h"
+#include "tests/support/take.h"
 
 #define ROWS 37u
 #define CROWD 6u
@@ -57,10 +57,8 @@ static tsl_grammar *compile(const char *text) {
 /* Take one allowed token, drawn at random; false at the end. */
 static bool wander(tsl_matcher *m, uint32_t *mask, uint64_t *seed) {
   CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
-  size_t n = tsl_mask_count(mask, words * 32);
-  if (n == 0) return false;
-  tsl_token t = nth_token(mask, tsl_test_random(seed) % n);
-  return tsl_matcher_accept(m, t) == TSL_OK && !tsl_matcher_is_terminated(m);
+  tsl_token t = draw(mask, words * 32, seed);
+  return t != TSL_NO_TOKEN && tsl_matcher_accept(m, t) == TSL_OK && !tsl_matcher_is_terminated(m);
 }
 
 /* ROWS matchers of two grammars, at different places; every seventh row is empty. */
@@ -262,9 +260,8 @@ static void *follow(void *arg) {
         if (status != tsl_matcher_mask(b, theirs) || status != TSL_OK ||
             memcmp(mine, theirs, words * 4))
           me->differ++;
-        size_t n = tsl_mask_count(mine, words * 32), k = n ? tsl_test_random(&me->seed) % n : 0;
-        if (n == 0) break;
-        tsl_token t = nth_token(mine, k);
+        tsl_token t = draw(mine, words * 32, &me->seed);
+        if (t == TSL_NO_TOKEN) break;
         if (tsl_matcher_accept(a, t) || tsl_matcher_accept(b, t)) me->differ++;
         me->steps++;
       }

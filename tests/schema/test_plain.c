@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "tests/support/check.h"
-#include "tests/support/nth_token.h"
+#include "tests/support/take.h"
 #include "turnstile.h"
 
 static tsl_vocab *vocab;
@@ -135,10 +135,9 @@ static void random_texts(void) {
       CHECK(tsl_matcher_new(p, NULL, &m) == TSL_OK && tsl_matcher_new(g, NULL, &broad) == TSL_OK);
       for (int step = 0; step < 30; step++) {
         CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
-        size_t n = tsl_mask_count(mask, tsl_vocab_size(vocab));
-        CHECK(n > 0);
-        if (!n) break;
-        tsl_token t = nth_token(mask, tsl_test_random(&seed) % n);
+        tsl_token t = draw(mask, tsl_vocab_size(vocab), &seed);
+        CHECK(t != TSL_NO_TOKEN);
+        if (t == TSL_NO_TOKEN) break;
         CHECKF(tsl_matcher_accept(m, t) == TSL_OK && tsl_matcher_accept(broad, t) == TSL_OK,
                "%s, step %d", rows[i].schema, step);
         if (tsl_matcher_is_terminated(m)) break;

@@ -7,7 +7,7 @@
 #include "tests/judges/oracle.h"
 #include "tests/support/tags_json.h"
 #include "tests/support/toy.h"
-#include "tests/support/nth_token.h"
+#include "tests/support/take.h"
 
 static tsl_vocab *vocab;
 
@@ -57,11 +57,10 @@ static void tokens_are_counted(void) {
     if (!g || tsl_matcher_new(g, NULL, &m) != TSL_OK) continue;
     while (n < 60 && length < 3000) {
       CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
-      size_t allowed = tsl_mask_count(mask, words * 32),
-             pick = allowed ? tsl_test_random(&seed) % allowed : 0, size;
-      CHECKF(allowed > 0, "a dead end after %.*s", (int)length, text);
-      if (!allowed) break;
-      tsl_token t = nth_token(mask, pick);
+      tsl_token t = draw(mask, words * 32, &seed);
+      size_t size;
+      CHECKF(t != TSL_NO_TOKEN, "a dead end after %.*s", (int)length, text);
+      if (t == TSL_NO_TOKEN) break;
       if (tsl_vocab_is_eog(vocab, t)) break;
       CHECK(tsl_matcher_accept(m, t) == TSL_OK);
       if (tsl_test_random(&seed) % 4 == 0) { /* there and back, and in a copy */
