@@ -200,6 +200,7 @@ typedef struct tsl__explored {
 /* Where the bytes below `end` lead from an expression with calls, as far as its own frame reads
  * them. What looks for letters asks that of the same few expressions again and again. */
 #define TSL__FRAMES_READ 16u
+#define TSL__LOOPS_TRIED 8u
 typedef struct tsl__frame_read {
   tsl__expr e; /* TSL__NONE: none yet */
   unsigned end;
@@ -272,6 +273,12 @@ struct tsl__exprs {
   tsl__explored *explored;
   tsl__frame_read *frames_read; /* the last ones; NULL: none yet */
   unsigned frames_next;
+  /* the last loops of which it was tried whether all characters past ASCII lead back to them */
+  struct {
+    tsl__expr e; /* NONE: not one yet */
+    bool back;
+  } loops[TSL__LOOPS_TRIED];
+  unsigned loops_next;
   /* the latter: how many were given up since one was not */
   unsigned explored_next, explored_vainly;
   tsl__known_bound *known_bounds;  /* TSL__KNOWN_BOUNDS of them, made with the first, or NULL */

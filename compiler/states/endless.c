@@ -7,6 +7,10 @@
  *           same letters lead to. What else may come among the letters need not be known for each
  *           state. An upper bound is enough: the bytes of each part to which letters alone can
  *           lead.
+ * Loops     The same holds within a loop: of `([^"\\] | "\\" .)*` the class is enough, as the loop
+ *           goes on after each of its characters. There the characters past ASCII are alternatives
+ *           of their own, one for each form of UTF-8. They are letters if each leads back to the
+ *           loop.
  * Example   ([a-z])*(" " value)* | "rue": the letters are a to z; the bytes among them are a to z
  *           and the space.
  * Cost      The expression is looked at once, in at most LOOKS parts; nothing is derived.
@@ -16,12 +20,125 @@
  */
 #include "compiler/states/letters.h"
 
-#define DEPTH 64u   /* of what is looked at for bytes among letters */
-#define LOOKS 4096u /* parts of that */
+#define DEPTH 64u        /* of what is looked at for bytes among letters */
+#define LOOKS 4096u      /* parts of that */
+#define ENDLESS_DEPTH 8u /* of what is looked at for loops without an upper bound */
+#define COUNTS_DEPTH 8u  /* of what is looked at for groups that count down */
+#define COUNTS_MIN 8u    /* from so many times: all that their letters lead to is too much work */
+
+/* ---- is exploring worth it? ------------------------------------------------------------------ */
+
+/* What is read in loops without an upper bound. */
+typedef struct endless {
+  tsl__bytes ascii;
+  uint64_t nonascii; /* non-ASCII characters */
+} endless;
+
+static bool adds_enough(tsl__exprs *x, tsl__expr e, unsigned depth, endless *in);
+
+/* The characters of a loop's body. */
+static bool loops_enough(tsl__exprs *x, tsl__expr body, endless *in) {
+  tsl__bytes live;
+  if (!(tsl__node_at(x, body).flags & TSL__CHAR)) return true;
+  const tsl__nonascii_class *nonascii = tsl__nonascii_class_of(x, body);
+  tsl__live_bytes(x, body, &live);
+  tsl__bytes_or(&in->ascii, &live);
+  if (live.w[3]) in->nonascii += nonascii ? tsl__nonascii_count(nonascii) : TSL__NONASCII_MIN;
+  return tsl__ones(in->ascii.w[0]) + tsl__ones(in->ascii.w[1]) >= TSL__LETTERS_MIN ||
+         in->nonascii >= TSL__NONASCII_MIN;
+}
+
+/* Each part of a meet reads them. */
+static bool meet_has_enough(tsl__exprs *x, const tsl__node *n, unsigned depth) {
+  for (uint32_t i = 0; i < n->b; i++)
+    if (!adds_enough(x, tsl__list_at(x, n->a)[i], depth, &(endless){.nonascii = 0})) return false;
+  return true;
+}
+
+/* May so many letters be read without end that they are worth a class? What is read in no such loop
+ * is read only so often. True if in doubt. */
+static bool adds_enough(tsl__exprs *x, tsl__expr e, unsigned depth, endless *in) {
+  for (;;) {
+    tsl__node n = tsl__node_at(x, e);
+    if (n.flags & TSL__FINITE) return false;
+    if (depth > ENDLESS_DEPTH) return true;
+    switch ((tsl__kind)n.kind) {
+    case TSL__K_SEQ:
+      if (adds_enough(x, n.a, depth + 1, in)) return true;
+      e = n.b;
+      continue;
+    case TSL__K_ALT:
+      for (uint32_t i = 0; i < n.b; i++)
+        if (adds_enough(x, tsl__list_at(x, n.a)[i], depth + 1, in)) return true;
+      return false;
+    case TSL__K_AND: return meet_has_enough(x, &n, depth + 1);
+    case TSL__K_COUNTED:
+    case TSL__K_REPEAT:
+      e = n.a;
+      if (n.c == TSL__INF) return loops_enough(x, e, in);
+      continue;
+    default: return true;
+    }
+  }
+}
+
+/* Has it groups that count down? Letters that go through one lead to other expressions each time:
+ * to too many. What does not is found all the same. */
+static bool counts_down(const tsl__exprs *x, tsl__expr e, unsigned depth) {
+  for (;; depth++) {
+    tsl__node n = tsl__node_at(x, e);
+    if (n.flags & (TSL__CHAR | TSL__FINITE) || depth > COUNTS_DEPTH) return false;
+    if (n.kind == TSL__K_REPEAT && n.c != TSL__INF && n.c >= COUNTS_MIN)
+      return !(tsl__node_at(x, n.a).flags & TSL__CHAR);
+    if (n.kind == TSL__K_ALT) {
+      for (uint32_t i = 0; i < n.b; i++)
+        if (counts_down(x, tsl__list_at(x, n.a)[i], depth + 1)) return true;
+      return false;
+    }
+    if (n.kind != TSL__K_SEQ) return false;
+    if (counts_down(x, n.a, depth + 1)) return true;
+    e = n.b;
+  }
+}
+
+bool tsl__reads_enough(tsl__exprs *x, tsl__expr e) {
+  return adds_enough(x, e, 0, &(endless){.nonascii = 0});
+}
+
+bool tsl__counts_down(const tsl__exprs *x, tsl__expr e) { return counts_down(x, e, 0); }
+
+/* ---- letters that never stop ----------------------------------------------------------------- */
 
 bool tsl__is_class_loop(const tsl__exprs *x, const tsl__node *n) {
   return (n->kind == TSL__K_REPEAT || n->kind == TSL__K_COUNTED) &&
          (tsl__node_at(x, n->a).flags & TSL__CHAR);
+}
+
+static bool is_larger(const tsl__letter_set *a, const tsl__letter_set *b) {
+  return tsl__bytes_count(&a->bytes) > tsl__bytes_count(&b->bytes);
+}
+
+/* The class that is the body of a loop, or the largest one among its alternatives: what stands
+ * beside the class need not be read. There characters past ASCII are alternatives of their own, and
+ * are letters if all of them lead back to the loop. */
+static bool letters_of_loop(tsl__exprs *x, tsl__expr loop, tsl__letter_set *out) {
+  tsl__expr body = tsl__node_at(x, loop).a;
+  tsl__node n = tsl__node_at(x, body);
+  bool found = false;
+  if (n.flags & TSL__CHAR) return tsl__letters_of_class(x, body, out, &(tsl__bytes){{0}}), true;
+  for (uint32_t i = 0; n.kind == TSL__K_ALT && i < n.b; i++) {
+    tsl__expr class = tsl__list_at(x, n.a)[i];
+    tsl__letter_set letters;
+    if (!(tsl__node_at(x, class).flags & TSL__CHAR)) continue;
+    tsl__letters_of_class(x, class, &letters, &(tsl__bytes){{0}});
+    if (found && !is_larger(&letters, out)) continue;
+    *out = letters;
+    found = true;
+  }
+  if (found && tsl__letters_enough(out) && !tsl__letters_nonascii(out) &&
+      tsl__nonascii_come_back(x, loop))
+    tsl__add_multibyte(&out->bytes);
+  return found;
 }
 
 bool tsl__letters_endless(tsl__exprs *x, tsl__expr e, tsl__letter_set *out, uint32_t *need,
@@ -33,16 +150,17 @@ bool tsl__letters_endless(tsl__exprs *x, tsl__expr e, tsl__letter_set *out, uint
     *need = tsl__add(*need, rest);
     return true;
   }
-  if (n.kind == TSL__K_REPEAT && n.c == TSL__INF && tsl__is_class_loop(x, &n))
-    return tsl__letters_of_class(x, n.a, out, &(tsl__bytes){{0}}), *need = tsl__expr_shortest(x, e),
-                                                                   true;
+  if (n.kind == TSL__K_REPEAT && n.c == TSL__INF) {
+    *need = tsl__expr_shortest(x, e);
+    return letters_of_loop(x, e, out);
+  }
   if (n.kind != TSL__K_ALT || depth > 4) return false;
   bool found = false;
   for (uint32_t i = 0; i < n.b; i++) {
     tsl__letter_set letters;
     uint32_t own;
     if (!tsl__letters_endless(x, tsl__list_at(x, n.a)[i], &letters, &own, depth + 1) ||
-        (found && tsl__bytes_count(&letters.bytes) <= tsl__bytes_count(&out->bytes)))
+        (found && !is_larger(&letters, out)))
       continue;
     *out = letters;
     *need = own;
@@ -50,6 +168,8 @@ bool tsl__letters_endless(tsl__exprs *x, tsl__expr e, tsl__letter_set *out, uint
   }
   return found;
 }
+
+/* ---- what is read among them ----------------------------------------------------------------- */
 
 /* What is read after letters. */
 typedef struct after {

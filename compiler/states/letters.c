@@ -11,10 +11,7 @@
 #define STEPS_MAX 64u
 /* explorations in a row that were given up, each of which halves what the next may take */
 #define VAIN_MAX 3u
-#define ENDLESS_DEPTH 8u  /* of what is looked at for loops without an upper bound */
-#define COUNTS_DEPTH 8u   /* of what is looked at for groups that count down */
-#define COUNTS_MIN 8u     /* from so many times: all that their letters lead to is too much work */
-#define FOLLOWED_MAX 256u /* the same, to know by which bytes letters are left */
+#define FOLLOWED_MAX 256u /* of such work, to know by which bytes letters are left */
 /* and of so many states: letters that meet more are seldom known in full */
 #define FOLLOWED_STATES 16u
 #define TYPICAL 'e' /* a letter that most classes have */
@@ -22,8 +19,6 @@
  * are entered */
 #define EXITS_MAX 32u
 #define NONASCII_TRIES 4u /* classes of non-ASCII characters that are tried */
-/* non-ASCII characters of a class that is worth marks on the trie; of fewer each is walked */
-#define NONASCII_MIN 2048u
 
 /* Where a frame is after a byte. NONE too where it is in several places then, or a loop is begun,
  * of which nothing is known here. What calls may have a rule for its last part, which is
@@ -364,13 +359,6 @@ static bool letters_self(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, t
   return tsl__letters_enough(letters);
 }
 
-/* How many non-ASCII characters it has. */
-static uint64_t characters(const tsl__nonascii_class *c) {
-  uint64_t n = 0;
-  for (uint32_t i = 0; i < c->count; i++) n += c->pairs[2 * i + 1] - c->pairs[2 * i] + 1u;
-  return n;
-}
-
 /* The answer for one expression holds for all that were reached from it, and most of these are
  * requested next. `letters` NULL: exploring was given up. After a failure nothing is kept. */
 static void keep(tsl__exprs *x, const tsl__reached *r, bool json, const tsl__letter_set *letters) {
@@ -398,6 +386,30 @@ static const tsl__explored *find_kept(const tsl__exprs *x, tsl__expr e, bool jso
   return NULL;
 }
 
+/* Is a loop among what e may be? */
+static bool may_be(const tsl__exprs *x, tsl__expr e, tsl__expr loop, unsigned depth) {
+  tsl__node n = tsl__node_at(x, e);
+  if (e == loop) return true;
+  if (n.kind == TSL__K_SEQ)
+    return tsl__expr_nullable(x, n.a) && depth && may_be(x, n.b, loop, depth - 1);
+  for (uint32_t i = 0; n.kind == TSL__K_ALT && depth && i < n.b; i++)
+    if (may_be(x, tsl__list_at(x, n.a)[i], loop, depth - 1)) return true;
+  return false;
+}
+
+bool tsl__nonascii_come_back(tsl__exprs *x, tsl__expr loop) {
+  for (unsigned i = 0; i < TSL__LOOPS_TRIED; i++)
+    if (x->loops[i].e == loop) return x->loops[i].back;
+  tsl__reached r = {.last = UINT64_MAX};
+  spread_nonascii(x, loop, NULL, NULL, &r);
+  bool back = !r.dead && !r.full && x->status == TSL_OK;
+  for (unsigned i = 0; i < r.n && back; i++) back = may_be(x, r.at[i], loop, COME_BACK_DEPTH);
+  unsigned next = x->loops_next++ % TSL__LOOPS_TRIED;
+  x->loops[next].e = loop;
+  x->loops[next].back = back;
+  return back;
+}
+
 /* Do all non-ASCII characters of a class lead there? False too if it is not known at once. Where a
  * class stands among other alternatives, and something is called beside it, its bytes are followed:
  * of all characters alone, until one leads elsewhere. */
@@ -419,7 +431,7 @@ static bool nonascii_next(tsl__exprs *x, tsl__expr e, tsl__expr next, tsl__lette
   for (const tsl__exprs *layer = x; layer; layer = layer->parent)
     for (size_t i = 0; i < layer->nonascii_sets.n && tried < NONASCII_TRIES; i++) {
       letters->nonascii = &layer->nonascii_sets.at[i];
-      if (characters(letters->nonascii) < NONASCII_MIN) continue;
+      if (tsl__nonascii_count(letters->nonascii) < TSL__NONASCII_MIN) continue;
       tried++;
       if (lead_to(x, next, letters->nonascii, next)) return lead_to(x, e, letters->nonascii, next);
     }
@@ -462,36 +474,63 @@ static bool calls_no_more(tsl__exprs *x, tsl__expr e, tsl__expr as) {
   return no_more;
 }
 
+/* Does an expression go on with such letters for ever, and begin with no calls but those of
+ * `next`? */
+static bool goes_on(tsl__exprs *x, tsl__expr e, const tsl__letter_set *letters, tsl__expr next) {
+  tsl__letter_set own;
+  uint32_t need;
+  return e && tsl__letters_endless(x, e, &own, &need, 0) && tsl__letters_within(letters, &own) &&
+         calls_no_more(x, e, next);
+}
+
+/* Do all non-ASCII characters of a class lead to what goes on with the class? */
+static bool nonascii_go_on(tsl__exprs *x, tsl__expr e, const tsl__bytes *edges,
+                           const tsl__letter_set *class, tsl__expr next) {
+  tsl__reached to = {.last = UINT64_MAX};
+  spread_nonascii(x, e, edges, class->nonascii, &to);
+  bool all = !to.dead && !to.full;
+  for (unsigned i = 0; i < to.n && all; i++) all = goes_on(x, to.at[i], class, next);
+  return all;
+}
+
 /* Letters of which each leads to such as never stop: what else they lead to adds to that. So a
  * name is letters, though some of them begin a word that is read otherwise. A letter after which
- * another rule may be called is none: that may begin with letters. */
-static bool letters_through(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, tsl__reached *r) {
+ * another rule may be called is none: that may begin with letters. *class: what never stops after
+ * a letter; those remain that lead there. */
+static bool through(tsl__exprs *x, tsl__expr e, tsl__expr next, tsl__letter_set *class,
+                    tsl__reached *r) {
   tsl__expr to[256];
   tsl__reads reads;
-  tsl__letter_set class, own;
-  uint32_t need;
+  tsl__letter_set all = *class;
   bool kept = false;
-  tsl__expr next = derive_frame(x, e, TYPICAL);
-  if (next == TSL__NONE || !tsl__letters_endless(x, next, &class, &need, 0)) return false;
-  drop_nonascii(&class);
-  tsl__letter_set all = class;
   tsl__reads_of(x, e, &reads);
+  if (tsl__letters_nonascii(class) && !nonascii_go_on(x, e, &reads.edges, &all, next)) return false;
   derive_read(x, e, &reads, 0x80, to);
   for (unsigned b = 0; b < 0x80; b++) {
-    if (!tsl__bytes_has(&class.bytes, b)) continue;
-    if (!b || to[b] != to[b - 1] || !tsl__bytes_has(&class.bytes, b - 1))
-      kept = to[b] && tsl__letters_endless(x, to[b], &own, &need, 0) &&
-             tsl__letters_within(&all, &own) && calls_no_more(x, to[b], next);
-    if (!kept) class.bytes.w[b >> 6] &= ~((uint64_t)1 << (b & 63));
+    if (!tsl__bytes_has(&class->bytes, b)) continue;
+    if (!b || to[b] != to[b - 1] || !tsl__bytes_has(&class->bytes, b - 1))
+      kept = goes_on(x, to[b], &all, next);
+    if (!kept) class->bytes.w[b >> 6] &= ~((uint64_t)1 << (b & 63));
   }
-  if (!tsl__letters_enough(&class)) return false;
+  if (!tsl__letters_enough(class)) return false;
   *r = (tsl__reached){.n = 1, .at = {e}, .last = UINT64_MAX};
-  tsl__letters_leave_by(x, e, &class.bytes, r);
+  tsl__letters_leave_by(x, e, &class->bytes, r);
   unsigned exits = 0;
-  for (int i = 0; i < 4; i++) exits += tsl__ones(r->live.w[i] & ~class.bytes.w[i]);
-  if (exits > EXITS_MAX) return false;
+  for (int i = 0; i < 4; i++) exits += tsl__ones(r->live.w[i] & ~class->bytes.w[i]);
+  return exits <= EXITS_MAX;
+}
+
+/* The same, if not with characters past ASCII then without them. */
+static bool letters_through(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, tsl__reached *r) {
+  tsl__letter_set class;
+  uint32_t need;
+  tsl__expr next = derive_frame(x, e, TYPICAL);
+  if (next == TSL__NONE || !tsl__letters_endless(x, next, &class, &need, 0)) return false;
   *letters = class;
-  return true;
+  if (tsl__letters_nonascii(letters) && through(x, e, next, letters, r)) return true;
+  *letters = class;
+  drop_nonascii(letters);
+  return through(x, e, next, letters, r);
 }
 
 /* The letters that lead to what goes on with them, or back to e: where nothing better is found. */
@@ -509,13 +548,13 @@ static bool letters_nearby(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters,
 /* The same, or the letters that never stop, if these are more. */
 static bool letters_near(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *letters,
                          tsl__reached *r) {
-  tsl__letter_set through;
+  tsl__letter_set without_end;
   tsl__reached reached;
-  bool more = !json && letters_through(x, e, &through, &reached),
+  bool more = !json && letters_through(x, e, &without_end, &reached),
        near = letters_nearby(x, e, letters, r);
-  if (!more || (near && tsl__bytes_count(&letters->bytes) >= tsl__bytes_count(&through.bytes)))
+  if (!more || (near && tsl__bytes_count(&letters->bytes) >= tsl__bytes_count(&without_end.bytes)))
     return near;
-  *letters = through;
+  *letters = without_end;
   *r = reached;
   return true;
 }
@@ -545,7 +584,7 @@ static bool explore_nonascii(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_
       return keep(x, r, json, &with), *letters = with, true;
     for (const tsl__exprs *layer = x; layer && how != TOO_MANY_STATES; layer = layer->parent)
       for (size_t i = 0; i < layer->nonascii_sets.n && tried < NONASCII_TRIES; i++) {
-        if (characters(&layer->nonascii_sets.at[i]) < NONASCII_MIN) continue;
+        if (tsl__nonascii_count(&layer->nonascii_sets.at[i]) < TSL__NONASCII_MIN) continue;
         tried++;
         with = all;
         with.nonascii = &layer->nonascii_sets.at[i];
@@ -562,86 +601,13 @@ static bool explore_nonascii(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_
   return how == TOO_MANY_STATES ? give_up(x, e, json, letters, r) : letters_self(x, e, letters, r);
 }
 
-/* What is read in loops without an upper bound. */
-typedef struct endless {
-  tsl__bytes ascii;
-  uint64_t nonascii; /* non-ASCII characters */
-} endless;
-
-static bool adds_enough(tsl__exprs *x, tsl__expr e, unsigned depth, endless *in);
-
-/* The characters of a loop's body. */
-static bool loops_enough(tsl__exprs *x, tsl__expr body, endless *in) {
-  tsl__bytes live;
-  if (!(tsl__node_at(x, body).flags & TSL__CHAR)) return true;
-  const tsl__nonascii_class *nonascii = tsl__nonascii_class_of(x, body);
-  tsl__live_bytes(x, body, &live);
-  tsl__bytes_or(&in->ascii, &live);
-  if (live.w[3]) in->nonascii += nonascii ? characters(nonascii) : NONASCII_MIN;
-  return tsl__ones(in->ascii.w[0]) + tsl__ones(in->ascii.w[1]) >= TSL__LETTERS_MIN ||
-         in->nonascii >= NONASCII_MIN;
-}
-
-/* Each part of a meet reads them. */
-static bool meet_has_enough(tsl__exprs *x, const tsl__node *n, unsigned depth) {
-  for (uint32_t i = 0; i < n->b; i++)
-    if (!adds_enough(x, tsl__list_at(x, n->a)[i], depth, &(endless){.nonascii = 0})) return false;
-  return true;
-}
-
-/* May so many letters be read without end that they are worth a class? What is read in no such loop
- * is read only so often. True if in doubt. */
-static bool adds_enough(tsl__exprs *x, tsl__expr e, unsigned depth, endless *in) {
-  for (;;) {
-    tsl__node n = tsl__node_at(x, e);
-    if (n.flags & TSL__FINITE) return false;
-    if (depth > ENDLESS_DEPTH) return true;
-    switch ((tsl__kind)n.kind) {
-    case TSL__K_SEQ:
-      if (adds_enough(x, n.a, depth + 1, in)) return true;
-      e = n.b;
-      continue;
-    case TSL__K_ALT:
-      for (uint32_t i = 0; i < n.b; i++)
-        if (adds_enough(x, tsl__list_at(x, n.a)[i], depth + 1, in)) return true;
-      return false;
-    case TSL__K_AND: return meet_has_enough(x, &n, depth + 1);
-    case TSL__K_COUNTED:
-    case TSL__K_REPEAT:
-      e = n.a;
-      if (n.c == TSL__INF) return loops_enough(x, e, in);
-      continue;
-    default: return true;
-    }
-  }
-}
-
-/* Has it groups that count down? Letters that go through one lead to other expressions each time:
- * to too many. What does not is found all the same. */
-static bool counts_down(const tsl__exprs *x, tsl__expr e, unsigned depth) {
-  for (;; depth++) {
-    tsl__node n = tsl__node_at(x, e);
-    if (n.flags & (TSL__CHAR | TSL__FINITE) || depth > COUNTS_DEPTH) return false;
-    if (n.kind == TSL__K_REPEAT && n.c != TSL__INF && n.c >= COUNTS_MIN)
-      return !(tsl__node_at(x, n.a).flags & TSL__CHAR);
-    if (n.kind == TSL__K_ALT) {
-      for (uint32_t i = 0; i < n.b; i++)
-        if (counts_down(x, tsl__list_at(x, n.a)[i], depth + 1)) return true;
-      return false;
-    }
-    if (n.kind != TSL__K_SEQ) return false;
-    if (counts_down(x, n.a, depth + 1)) return true;
-    e = n.b;
-  }
-}
-
 /* The same, unless it is known already. */
 bool tsl__letters_explore(tsl__exprs *x, tsl__expr e, bool json, tsl__letter_set *letters,
                           tsl__reached *r) {
   const tsl__explored *k = find_kept(x, e, json);
-  if (!k && !adds_enough(x, e, 0, &(endless){.nonascii = 0})) return false;
+  if (!k && !tsl__reads_enough(x, e)) return false;
   /* it was given up there, or would be */
-  bool vain = k ? tsl__bytes_empty(&k->letters) : counts_down(x, e, 0);
+  bool vain = k ? tsl__bytes_empty(&k->letters) : tsl__counts_down(x, e);
   if (!k && !vain) return explore_nonascii(x, e, json, letters, r);
   if (vain) {
     if (tsl__letters_nonascii(letters))
@@ -666,7 +632,7 @@ void tsl__letters_of_class(tsl__exprs *x, tsl__expr class, tsl__letter_set *out,
   bool any = out->bytes.w[2] | out->bytes.w[3];
   const tsl__nonascii_class *nonascii = tsl__nonascii_class_of(x, class);
   drop_nonascii(out);
-  if (!any || (nonascii && characters(nonascii) < NONASCII_MIN)) return;
+  if (!any || (nonascii && tsl__nonascii_count(nonascii) < TSL__NONASCII_MIN)) return;
   tsl__reached all = {.last = UINT64_MAX};
   if (!nonascii) spread_nonascii(x, class, NULL, NULL, &all);
   if (all.dead || all.full) return;

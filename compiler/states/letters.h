@@ -48,6 +48,21 @@ static inline bool tsl__letters_enough(const tsl__letter_set *s) {
   return tsl__bytes_count(&s->bytes) >= TSL__LETTERS_MIN;
 }
 
+/* non-ASCII characters of a class that is worth marks on the trie; of fewer each is walked */
+#define TSL__NONASCII_MIN 2048u
+
+/* How many non-ASCII characters a class has. */
+static inline uint64_t tsl__nonascii_count(const tsl__nonascii_class *c) {
+  uint64_t n = 0;
+  for (uint32_t i = 0; i < c->count; i++) n += c->pairs[2 * i + 1] - c->pairs[2 * i] + 1u;
+  return n;
+}
+
+/* May so many letters be read without end that they are worth a class? True if in doubt. */
+bool tsl__reads_enough(tsl__exprs *x, tsl__expr e);
+/* Has e groups that count down? Letters that go through one lead to other expressions each time: to
+ * too many. What does not is found all the same. */
+bool tsl__counts_down(const tsl__exprs *x, tsl__expr e);
 /* May e lead back to itself? False where its structure shows that it does not. Such a state is
  * swept, which is only known from its targets. */
 bool tsl__may_come_back(const tsl__exprs *x, tsl__expr e);
@@ -59,6 +74,8 @@ bool tsl__letters_within(const tsl__letter_set *a, const tsl__letter_set *b);
 bool tsl__begins_with(tsl__exprs *x, tsl__expr e, const tsl__letter_set *letters, tsl__bytes *all);
 /* The letters of a class of single characters. *live: the bytes that it can begin with. */
 void tsl__letters_of_class(tsl__exprs *x, tsl__expr class, tsl__letter_set *out, tsl__bytes *live);
+/* Do all characters past ASCII lead back to a loop? They may lead elsewhere as well. */
+bool tsl__nonascii_come_back(tsl__exprs *x, tsl__expr loop);
 /* A loop over one class of characters? */
 bool tsl__is_class_loop(const tsl__exprs *x, const tsl__node *n);
 /* Letters that never stop: an endless loop over a class at the head of e, or of one of its

@@ -363,15 +363,16 @@ static const tsl__lengths *lengths_of_vocab(tsl__space *space) {
   return made ? made->warm.lengths : NULL;
 }
 
-/* Is the path to the node made of ASCII letters only? Then a token below is a text of letters just
- * if what is left of it is. */
+/* Is the path to the node made of letters only, the last one whole? Then a token below is a text of
+ * letters just if what is left of it is. With a class past ASCII only paths of ASCII are known. */
 static bool is_among(const tsl__space *space, const tsl__linear *t, const tsl__bytes *letters,
-                     uint32_t node) {
+                     uint32_t nonascii, uint32_t node) {
   const tsl_vocab *v = space->vocab;
   const uint8_t *path = v->bytes + v->offsets[v->trie.order[v->trie.nodes[node].begin]];
-  for (uint32_t i = 0; i <= t->nodes[t->at[node]].above; i++)
-    if (path[i] >= 0x80 || !tsl__bytes_has(letters, path[i])) return false;
-  return true;
+  place at = {node, 0, 0x80, 0xBF}, to;
+  for (uint32_t i = 0; i <= t->nodes[t->at[node]].above; i++, at = to)
+    if ((nonascii && path[i] >= 0x80) || !step_utf8(&at, letters, path[i], &to)) return false;
+  return at.missing == 0;
 }
 
 /* Gather the tokens of a bitset that lie below a node. */
@@ -391,16 +392,16 @@ static bool gather_below(tsl__space *space, tsl__gather *g, const uint32_t *from
   return !bits || tsl__gather_room(space, g, bits);
 }
 
-/* Is a class of ASCII characters, all letters among them? */
+/* Has a class all letters of ASCII? */
 static bool has_words(const tsl__bytes *letters) {
-  return (letters->w[1] & TSL__WORD_LETTERS) == TSL__WORD_LETTERS && !letters->w[2] &&
-         !letters->w[3];
+  return (letters->w[1] & TSL__WORD_LETTERS) == TSL__WORD_LETTERS;
 }
 
 /* Gather a class below the space with which most tokens begin. Words are read at once, all other
- * tokens along the table without words (linear_parts.c). */
+ * tokens along the table without words (linear_parts.c). Past ASCII a class has all characters or
+ * none, so a token is one of it if it is in UTF-8. */
 static bool gather_spaced(tsl__space *space, tsl__gather *g, const tsl__linear *t,
-                          const tsl__bytes *letters) {
+                          const tsl__lengths *l, const tsl__bytes *letters) {
   const tsl__linear *rest = t->rest;
   const tsl__linear_node *n = rest->nodes + rest->space, *end = rest->nodes + n->next;
   uint32_t *bits = tsl__bits_room(space);
@@ -411,6 +412,8 @@ static bool gather_spaced(tsl__space *space, tsl__gather *g, const tsl__linear *
     if (is_letter && n->token < t->tokens) tsl__mask_bit_set(bits, n->token);
     n = is_letter ? n + 1 : rest->nodes + n->next;
   }
+  if (letters->w[3])
+    for (size_t w = 0; w < tsl_vocab_mask_words(space->vocab); w++) bits[w] &= l->text[w];
   return tsl__gather_room(space, g, bits);
 }
 
@@ -425,8 +428,8 @@ static bool gather_unlimited(tsl__space *space, tsl__gather *g, const tsl__bytes
   if (node == 0) return gather_all(space, g, l, letters, nonascii);
   if (t && t->rest && t->space && node == t->nodes[t->space].node && has_words(letters) &&
       !nonascii)
-    return gather_spaced(space, g, t, letters);
-  if (!t || !is_among(space, t, letters, node))
+    return gather_spaced(space, g, t, l, letters);
+  if (!t || !is_among(space, t, letters, nonascii, node))
     return gather_class(space, g, letters, nonascii, node);
   const uint32_t *all =
       only_bitset(tsl__mask_at(space, tsl__class_mask(space, letters, nonascii, 0, UINT32_MAX)));

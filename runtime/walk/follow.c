@@ -334,29 +334,46 @@ static bool may_read(tsl__hint *h, const tsl__bytes *first) {
   return h->limit == TSL__COUNT_INF;
 }
 
+/* The states that letters were found to lead to, by how many of them. */
+typedef struct reached {
+  tsl__state at[REACHED_MAX];
+  unsigned times[REACHED_MAX], most;
+  uint32_t n;
+} reached;
+
+/* Where the letters of one range of bytes lead, from `b` on; false: it is one too many, or it
+ * counts. */
+static bool reach_range(tsl__space *space, const tsl__state_rec *r, uint32_t range, unsigned b,
+                        tsl__letters_after *out, reached *to) {
+  const tsl__bytes *letters = &out->hint.letters;
+  unsigned last = tsl__state_upper(r)[range], times = 0, first = 0;
+  for (; b <= last; b++)
+    if (tsl__bytes_has(letters, b) && !times++) first = b;
+  tsl__target t = times && tsl__bytes_has(&r->live, first)
+                      ? tsl__state_range(space, r, range, (uint8_t)first)
+                      : 0;
+  uint32_t k = 0, count;
+  tsl__state at = t ? tsl__target_resolve(space, t, 0, &count) : 0;
+  if (!at) return true;
+  while (k < to->n && to->at[k] != at) k++;
+  if (k == REACHED_MAX ||
+      tsl__state_at(space, at)->flags & (TSL__STATE_LOOP | TSL__STATE_FORK | TSL__STATE_KEYED))
+    return false;
+  if (k == to->n) to->at[to->n++] = at, to->times[k] = 0;
+  if ((to->times[k] += times) > to->most) to->most = to->times[k], out->at = at;
+  return true;
+}
+
 /* The states that letters lead to, and the calls of these; false: there are many, or they count.
  * Most of the letters lead to out->at. */
 static bool reach_letters(tsl__space *space, const tsl__state_rec *r, tsl__letters_after *out) {
-  tsl__hint *h = &out->hint;
-  tsl__state at[REACHED_MAX];
-  unsigned times[REACHED_MAX] = {0}, most = 0;
+  reached to = {.n = 0};
   tsl__bytes first = {{0}};
-  uint32_t n = 0, count;
   for (uint32_t i = 0; r && tsl__calls_begin(space, r, &first);
-       i++, r = tsl__state_expanded(space, at[i - 1])) {
-    for (unsigned b = 0; b < 256; b++) {
-      tsl__target t = tsl__bytes_has(&h->letters, b) ? tsl__state_step(space, r, (uint8_t)b) : 0;
-      tsl__state to = t ? tsl__target_resolve(space, t, 0, &count) : 0;
-      uint32_t k = 0;
-      if (!to) continue;
-      while (k < n && at[k] != to) k++;
-      if (k == REACHED_MAX ||
-          tsl__state_at(space, to)->flags & (TSL__STATE_LOOP | TSL__STATE_FORK | TSL__STATE_KEYED))
-        return false;
-      if (k == n) at[n++] = to;
-      if (++times[k] > most) most = times[k], out->at = to;
-    }
-    if (i == n) return may_read(h, &first);
+       i++, r = tsl__state_expanded(space, to.at[i - 1])) {
+    for (uint32_t k = 0, b = 0; k < r->ranges; b = tsl__state_upper(r)[k++] + 1u)
+      if (!reach_range(space, r, k, b, out, &to)) return false;
+    if (i == to.n) return may_read(&out->hint, &first);
   }
   return false;
 }

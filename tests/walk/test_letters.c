@@ -66,16 +66,17 @@ static void random_pattern(char *out, size_t size) {
   if (below(4)) strncat(out, "$", size - strlen(out) - 1);
 }
 
-static void follow(const char *pattern) {
-  char text[512] = "\"";
-  tsl_grammar *g = compile(pattern);
+/* A random text of a grammar, which is released; `what` was compiled, and texts begin so. */
+static void follow_grammar(tsl_grammar *g, const char *what, const char *begin) {
+  char text[512];
   tsl_matcher *m = NULL;
   uint32_t *mask = malloc(words * 4);
   bool limit = false;
+  snprintf(text, sizeof text, "%s", begin);
   if (g && mask && tsl_matcher_new(g, NULL, &m) == TSL_OK)
-    CHECK(tsl_matcher_accept_bytes(m, "\"", 1, NULL) == TSL_OK);
+    CHECK(tsl_matcher_accept_bytes(m, begin, strlen(begin), NULL) == TSL_OK);
   for (int step = 0; m && step < STEPS && !tsl_matcher_is_terminated(m) &&
-                     checked_mask(m, mask, pattern, text, &limit);
+                     checked_mask(m, mask, what, text, &limit);
        step++) {
     tsl_token t = draw(mask, words * 32, &seed);
     if (t == TSL_NO_TOKEN || tsl_vocab_is_eog(vocab, t) || !take_and_keep(m, t, text, sizeof text))
@@ -85,6 +86,8 @@ static void follow(const char *pattern) {
   tsl_grammar_release(g);
   free(mask);
 }
+
+static void follow(const char *pattern) { follow_grammar(compile(pattern), pattern, "\""); }
 
 static void random_patterns(void) {
   for (unsigned i = 0; i < PATTERNS; i++) {
@@ -175,6 +178,53 @@ static void cut_characters(void) {
   words = all_words;
 }
 
+/* ---- terms side by side ---------------------------------------------------------------------- */
+
+/* Terms and names, one behind the other without a space if there is none: each letter may go on
+ * with a term, or begin one. What a term holds has other ways to be read as well. */
+static void random_terms(char *out, size_t size) {
+  static const char *const bodies[] = {
+      "[^ ():\"\\\\] | \"\\\\\" [^x]", "[^ #():] | \":\" [^ ] | [^ ] \"#\"",
+      "[^ ():é] | [ ]+ [^ ():]",       "[a-zA-Z×-文] | \"é\" | [^a-z ] \"1\"",
+      "[^():] | \"(\" [^()]* \")\"",   "[^ ():。] | [0-9]{2}"};
+  static const char *const items[] = {"term",         "term | \"(\" root \")\"",
+                                      "name \":\"",   "term \":\" name",
+                                      "\"é\" | term", "word | term \"~\"?"};
+  snprintf(out, size,
+           "root ::= item (%s item)*\nitem ::= %s | %s\nterm ::= (%s)%s\n"
+           "name ::= [a-zB_] [a-zB1_]*\nword ::= \"aB\" | \"Bé\" | \"a1\"\n",
+           below(2) ? "\" \"*" : "\" \"", items[below(sizeof items / sizeof *items)],
+           items[below(sizeof items / sizeof *items)],
+           bodies[below(sizeof bodies / sizeof *bodies)], below(3) ? "+" : "{2,}");
+}
+
+static void terms_side_by_side(void) {
+  tsl_vocab *all = vocab;
+  size_t all_words = words;
+  for (unsigned i = 0; i < CUT_PATTERNS; i++) {
+    char text[1024];
+    tsl_grammar *g = NULL;
+    tsl_error error = {0};
+    if (i % 20 == 0) {
+      if (i) tsl_vocab_release(vocab);
+      vocab = vocab_of_cuts();
+      words = tsl_vocab_mask_words(vocab);
+    }
+    random_terms(text, sizeof text);
+    for (int times = 0; times < 2; times++) {
+      tsl_vocab *of = times ? all : vocab;
+      CHECKF(tsl_grammar_gbnf(of, text, strlen(text), NULL, NULL, &g, &error) == TSL_OK, "%s: %s",
+             text, error.message);
+      words = tsl_vocab_mask_words(of);
+      follow_grammar(g, text, "");
+    }
+    words = tsl_vocab_mask_words(vocab);
+  }
+  tsl_vocab_release(vocab);
+  vocab = all;
+  words = all_words;
+}
+
 /* ---- costs ----------------------------------------------------------------------------------- */
 
 /* Of the first mask: at most so many nodes of the trie, and derivatives. */
@@ -215,6 +265,7 @@ int main(void) {
   words = tsl_vocab_mask_words(vocab);
   RUN(random_patterns, "random patterns, token by token");
   RUN(cut_characters, "characters that are cut off, token by token");
+  RUN(terms_side_by_side, "terms side by side, token by token");
   RUN(what_it_costs, "what a first mask costs");
   tsl_vocab_release(vocab);
   return tsl_test_end();
