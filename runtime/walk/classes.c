@@ -497,25 +497,64 @@ static tsl__mask find_mask(tsl__space *space, const tsl__bytes *letters, uint32_
   return mask;
 }
 
-tsl__mask tsl__class_mask(tsl__space *space, const tsl__bytes *letters, uint32_t nonascii,
-                          uint32_t node, uint32_t limit) {
-  uint64_t hash = tsl__mix(tsl__hash(letters, sizeof *letters) + nonascii) ^
-                  tsl__mix((uint64_t)node << 32 | limit);
+static uint64_t hash_class(const tsl__class *of) {
+  return tsl__mix(tsl__hash(&of->letters, sizeof of->letters) + of->nonascii) ^
+         tsl__mix((uint64_t)of->node << 32 | of->limit);
+}
+
+/* The record of a class; NULL: its mask was not made yet. */
+static const tsl__class *find_class(const tsl__space *space, const tsl__class *of) {
+  uint64_t hash = hash_class(of);
   for (const tsl__space *layer = space; layer; layer = layer->parent) {
     tsl__index_iter it = tsl__index_first(&layer->classes.index, hash);
     for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
       const tsl__class *c = tsl__space_at(space, classes, i);
-      if (c->node == node && c->limit == limit && c->nonascii == nonascii &&
-          tsl__bytes_equal(&c->letters, letters))
-        return c->mask;
+      if (c->node == of->node && c->limit == of->limit && c->nonascii == of->nonascii &&
+          tsl__bytes_equal(&c->letters, &of->letters))
+        return c;
     }
   }
-  tsl__mask mask = find_mask(space, letters, nonascii, node, limit);
+  return NULL;
+}
+
+tsl__mask tsl__class_mask(tsl__space *space, const tsl__bytes *letters, uint32_t nonascii,
+                          uint32_t node, uint32_t limit) {
+  tsl__class made = {*letters, nonascii, node, limit, 0};
+  const tsl__class *known = find_class(space, &made);
+  if (known) return known->mask;
+  made.mask = find_mask(space, letters, nonascii, node, limit);
   if (space->status != TSL_OK) return 0;
   tsl__class *c = tsl__pool_add(&space->classes.pool, &space->kept);
-  if (c) *c = (tsl__class){*letters, nonascii, node, limit, mask};
-  if (!c || !tsl__index_add(&space->classes.index, &space->alloc, hash,
+  if (c) *c = made;
+  if (!c || !tsl__index_add(&space->classes.index, &space->alloc, hash_class(&made),
                             tsl__space_count(space, classes) - 1))
     tsl__space_no_memory(space);
-  return mask;
+  return made.mask;
+}
+
+/* Mark the tokens of a class below a node. */
+static bool mark_class(tsl__space *space, const tsl__class *of, uint32_t *marks) {
+  const tsl__linear *t = tsl__linear_table(space);
+  const tsl__trie_node *n = &space->vocab->trie.nodes[of->node];
+  const tsl_token *order = space->vocab->trie.order;
+  tsl__mask whole = t && is_among(space, t, &of->letters, of->nonascii, of->node)
+                        ? tsl__class_mask(space, &of->letters, of->nonascii, 0, UINT32_MAX)
+                        : 0;
+  const uint32_t *all = whole ? only_bitset(tsl__mask_at(space, whole)) : NULL;
+  if (space->status != TSL_OK || !tsl__space_step(space, (n->end - n->own_end) / 8)) return false;
+  for (uint32_t k = n->own_end; all && k < n->end; k++)
+    marks[order[k] >> 5] |= all[order[k] >> 5] & (uint32_t)1 << (order[k] & 31);
+  if (all) return true;
+  tsl__gather g = {0};
+  bool fine = gather_class(space, &g, &of->letters, of->nonascii, of->node);
+  for (size_t i = 0; i < g.plus.n; i++) tsl__mask_bit_set(marks, g.plus.at[i]);
+  tsl__gather_free(space, &g);
+  return fine;
+}
+
+bool tsl__class_gather(tsl__space *space, const tsl__bytes *letters, uint32_t nonascii,
+                       uint32_t node, tsl__gather *g, uint32_t *marks) {
+  tsl__class of = {*letters, nonascii, node, UINT32_MAX, 0};
+  const tsl__class *known = find_class(space, &of);
+  return known ? tsl__gather_mask(space, g, known->mask) : mark_class(space, &of, marks);
 }

@@ -61,6 +61,11 @@ typedef struct tsl__class {
  * characters of a token, those above the node too. */
 tsl__mask tsl__class_mask(tsl__space *space, const tsl__bytes *letters, uint32_t nonascii,
                           uint32_t node, uint32_t limit);
+/* Gather the tokens of a class below a node: its mask, if that is known; else they are marked in a
+ * row of bits. For fewer tokens than a mask has words that is cheaper than to make the mask. Most
+ * such masks would be used a few times only. False on failure (sticky). */
+bool tsl__class_gather(tsl__space *space, const tsl__bytes *letters, uint32_t nonascii,
+                       uint32_t node, tsl__gather *g, uint32_t *marks);
 /* The lengths of the vocabulary, from the layer that has them; NULL on failure (sticky). */
 const tsl__lengths *tsl__lengths_of(tsl__space *space);
 /* Make the lengths of a vocabulary's layer. */

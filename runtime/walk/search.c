@@ -21,8 +21,7 @@
 #define PER_NODE_FEW 8u
 #define PER_NODE_LIVE 32u
 #define PER_NODE_TOKENS 1024u
-/* nodes of a set from which its children are made in one pass */
-#define AT_ONCE_MIN 32u
+#define AT_ONCE_MIN 32u /* nodes of a set from which its children are made in one pass */
 
 typedef tsl__level level;
 typedef tsl__level_entry entry;
@@ -230,9 +229,14 @@ static const tsl__hint *use_letters(tsl__space *space, level *l, const tsl__stat
   if (!h) return NULL;
   /* Tokens of more letters are left to the search; it knows depths in a walk of the whole
    * vocabulary only. */
-  uint32_t limit = h->limit < depth + space->vocab->trie.nodes[node].height ? h->limit : UINT32_MAX;
-  tsl__gather_mask(space, &l->gather,
-                   tsl__class_mask(space, &h->letters, h->nonascii, node, limit));
+  const tsl__trie_node *n = &space->vocab->trie.nodes[node];
+  bool limited = h->limit < depth + n->height, few = n->end - n->own_end < space->mask_words;
+  if (!limited && few && tsl__level_bits(space, l))
+    tsl__class_gather(space, &h->letters, h->nonascii, node, &l->gather, l->marks);
+  else
+    tsl__gather_mask(
+        space, &l->gather,
+        tsl__class_mask(space, &h->letters, h->nonascii, node, limited ? h->limit : UINT32_MAX));
   return h;
 }
 
@@ -641,11 +645,9 @@ void tsl__search_node(tsl__space *space, level *l, tsl__state state, uint32_t co
   if (!r || !tsl__trie_below_meets(&space->vocab->trie, &space->vocab->trie.nodes[node], &r->live))
     return;
   size_t floor = l->stack.n;
-  tsl__level_push(space, l,
-                  (entry){node, state, count, 0, false,
-                          node == 0 && tsl__leads_to_text(space, r)
-                              ? NULL
-                              : use_letters(space, l, r, node, 0)});
+  const tsl__hint *h =
+      node == 0 && tsl__leads_to_text(space, r) ? NULL : use_letters(space, l, r, node, 0);
+  tsl__level_push(space, l, (entry){node, state, count, 0, false, h});
   tsl__search_on(space, l, floor);
 }
 
