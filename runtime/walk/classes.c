@@ -375,6 +375,16 @@ static bool is_among(const tsl__space *space, const tsl__linear *t, const tsl__b
   return at.missing == 0;
 }
 
+/* The words of a class from the root, if they say which tokens below a node are of it. NULL: they
+ * do not, or on failure (sticky). */
+static const uint32_t *whole_class(tsl__space *space, const tsl__bytes *letters, uint32_t nonascii,
+                                   uint32_t node) {
+  const tsl__linear *t = tsl__linear_table(space);
+  if (!t || !is_among(space, t, letters, nonascii, node)) return NULL;
+  tsl__mask all = tsl__class_mask(space, letters, nonascii, 0, UINT32_MAX);
+  return space->status == TSL_OK ? only_bitset(tsl__mask_at(space, all)) : NULL;
+}
+
 /* Gather the tokens of a bitset that lie below a node. */
 static bool gather_below(tsl__space *space, tsl__gather *g, const uint32_t *from, uint32_t node) {
   const tsl__trie_node *n = &space->vocab->trie.nodes[node];
@@ -429,10 +439,8 @@ static bool gather_unlimited(tsl__space *space, tsl__gather *g, const tsl__bytes
   if (t && t->rest && t->space && node == t->nodes[t->space].node && has_words(letters) &&
       !nonascii)
     return gather_spaced(space, g, t, l, letters);
-  if (!t || !is_among(space, t, letters, nonascii, node))
-    return gather_class(space, g, letters, nonascii, node);
-  const uint32_t *all =
-      only_bitset(tsl__mask_at(space, tsl__class_mask(space, letters, nonascii, 0, UINT32_MAX)));
+  const uint32_t *all = whole_class(space, letters, nonascii, node);
+  if (space->status != TSL_OK) return false;
   return all ? gather_below(space, g, all, node) : gather_class(space, g, letters, nonascii, node);
 }
 
@@ -534,13 +542,9 @@ tsl__mask tsl__class_mask(tsl__space *space, const tsl__bytes *letters, uint32_t
 
 /* Mark the tokens of a class below a node. */
 static bool mark_class(tsl__space *space, const tsl__class *of, uint32_t *marks) {
-  const tsl__linear *t = tsl__linear_table(space);
   const tsl__trie_node *n = &space->vocab->trie.nodes[of->node];
   const tsl_token *order = space->vocab->trie.order;
-  tsl__mask whole = t && is_among(space, t, &of->letters, of->nonascii, of->node)
-                        ? tsl__class_mask(space, &of->letters, of->nonascii, 0, UINT32_MAX)
-                        : 0;
-  const uint32_t *all = whole ? only_bitset(tsl__mask_at(space, whole)) : NULL;
+  const uint32_t *all = whole_class(space, &of->letters, of->nonascii, of->node);
   if (space->status != TSL_OK || !tsl__space_step(space, (n->end - n->own_end) / 8)) return false;
   for (uint32_t k = n->own_end; all && k < n->end; k++)
     marks[order[k] >> 5] |= all[order[k] >> 5] & (uint32_t)1 << (order[k] & 31);

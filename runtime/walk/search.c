@@ -13,8 +13,7 @@
 /* nodes left over from which what follows is looked up where the frame may go on with letters */
 #define LEFT_SOME 64u
 #define LOOPS_MIN 16u /* live bytes from which a state is worth looking whether it stays as it is */
-/* nodes of a set from which it is noted where the search was: some lie below others */
-#define MET_MIN 512u
+#define MET_MIN 512u  /* nodes of a set from which it is noted where the search was */
 /* live bytes from which a set is walked node by node: merging would cost more than it saves */
 #define PER_NODE_MIN 48u
 /* the same of a few nodes with many tokens below: letters help there, and little would be merged */
@@ -230,7 +229,8 @@ static const tsl__hint *use_letters(tsl__space *space, level *l, const tsl__stat
   /* Tokens of more letters are left to the search; it knows depths in a walk of the whole
    * vocabulary only. */
   const tsl__trie_node *n = &space->vocab->trie.nodes[node];
-  bool limited = h->limit < depth + n->height, few = n->end - n->own_end < space->mask_words;
+  bool limited = h->limit < depth + n->height,
+       few = node && n->end - n->own_end < space->mask_words;
   if (!limited && few && tsl__level_bits(space, l))
     tsl__class_gather(space, &h->letters, h->nonascii, node, &l->gather, l->marks);
   else
