@@ -540,8 +540,8 @@ tsl__mask tsl__class_mask(tsl__space *space, const tsl__bytes *letters, uint32_t
   return made.mask;
 }
 
-/* Mark the tokens of a class below a node. */
-static bool mark_class(tsl__space *space, const tsl__class *of, uint32_t *marks) {
+/* Mark the tokens of a class below a node. The list of `g` lends the room. */
+static bool mark_class(tsl__space *space, const tsl__class *of, tsl__gather *g, uint32_t *marks) {
   const tsl__trie_node *n = &space->vocab->trie.nodes[of->node];
   const tsl_token *order = space->vocab->trie.order;
   const uint32_t *all = whole_class(space, &of->letters, of->nonascii, of->node);
@@ -549,10 +549,10 @@ static bool mark_class(tsl__space *space, const tsl__class *of, uint32_t *marks)
   for (uint32_t k = n->own_end; all && k < n->end; k++)
     marks[order[k] >> 5] |= all[order[k] >> 5] & (uint32_t)1 << (order[k] & 31);
   if (all) return true;
-  tsl__gather g = {0};
-  bool fine = gather_class(space, &g, &of->letters, of->nonascii, of->node);
-  for (size_t i = 0; i < g.plus.n; i++) tsl__mask_bit_set(marks, g.plus.at[i]);
-  tsl__gather_free(space, &g);
+  size_t floor = g->plus.n;
+  bool fine = gather_class(space, g, &of->letters, of->nonascii, of->node);
+  for (size_t i = floor; i < g->plus.n; i++) tsl__mask_bit_set(marks, g->plus.at[i]);
+  g->plus.n = floor;
   return fine;
 }
 
@@ -560,5 +560,5 @@ bool tsl__class_gather(tsl__space *space, const tsl__bytes *letters, uint32_t no
                        uint32_t node, tsl__gather *g, uint32_t *marks) {
   tsl__class of = {*letters, nonascii, node, UINT32_MAX, 0};
   const tsl__class *known = find_class(space, &of);
-  return known ? tsl__gather_mask(space, g, known->mask) : mark_class(space, &of, marks);
+  return known ? tsl__gather_mask(space, g, known->mask) : mark_class(space, &of, g, marks);
 }
