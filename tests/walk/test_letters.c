@@ -198,31 +198,30 @@ static void random_terms(char *out, size_t size) {
            bodies[below(sizeof bodies / sizeof *bodies)], below(3) ? "+" : "{2,}");
 }
 
+/* Follow a random grammar of terms over a vocabulary. */
+static void follow_terms(tsl_vocab *of, const char *text) {
+  tsl_grammar *g = NULL;
+  tsl_error error = {0};
+  vocab = of;
+  words = tsl_vocab_mask_words(of);
+  CHECKF(tsl_grammar_gbnf(of, text, strlen(text), NULL, NULL, &g, &error) == TSL_OK, "%s: %s", text,
+         error.message);
+  follow_grammar(g, text, "");
+}
+
 static void terms_side_by_side(void) {
-  tsl_vocab *all = vocab;
-  size_t all_words = words;
+  tsl_vocab *all = vocab, *cuts = NULL;
   for (unsigned i = 0; i < CUT_PATTERNS; i++) {
     char text[1024];
-    tsl_grammar *g = NULL;
-    tsl_error error = {0};
     if (i % 20 == 0) {
-      if (i) tsl_vocab_release(vocab);
-      vocab = vocab_of_cuts();
-      words = tsl_vocab_mask_words(vocab);
+      if (cuts) tsl_vocab_release(cuts);
+      cuts = vocab_of_cuts();
     }
     random_terms(text, sizeof text);
-    for (int times = 0; times < 2; times++) {
-      tsl_vocab *of = times ? all : vocab;
-      CHECKF(tsl_grammar_gbnf(of, text, strlen(text), NULL, NULL, &g, &error) == TSL_OK, "%s: %s",
-             text, error.message);
-      words = tsl_vocab_mask_words(of);
-      follow_grammar(g, text, "");
-    }
-    words = tsl_vocab_mask_words(vocab);
+    follow_terms(cuts, text);
+    follow_terms(all, text);
   }
-  tsl_vocab_release(vocab);
-  vocab = all;
-  words = all_words;
+  tsl_vocab_release(cuts);
 }
 
 /* ---- costs ----------------------------------------------------------------------------------- */
