@@ -16,7 +16,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static tsl__exprs *new_exprs(void) {
-  const tsl_limits limits = {.max_memory = 64 << 20, .max_steps = 2000000};
+  const tsl_limits limits = {.max_memory = 64 << 20, .max_steps = 200000};
   tsl__exprs *x = NULL;
   require(tsl__exprs_new(NULL, NULL, &limits, &x) == TSL_OK, "no expressions");
   return x;

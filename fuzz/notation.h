@@ -18,7 +18,7 @@ typedef tsl_status fuzz_notation(tsl__exprs *x, const char *text, size_t length,
 /* The bytes of the shortest text, or UINT32_MAX with the status where it does not compile. */
 static inline uint32_t fuzz_shortest(fuzz_notation *compile, const char *text, size_t length,
                                      tsl_status *status) {
-  const tsl_limits limits = {.max_memory = 64 << 20, .max_steps = 2000000};
+  const tsl_limits limits = {.max_memory = 64 << 20, .max_steps = 200000};
   tsl__exprs *x = NULL;
   tsl_error error = {0};
   tsl__expr e;

@@ -381,8 +381,9 @@ typedef struct tsl_schema_options {
   /* for texts that are read, not generated: every JSON text of a valid value. The same as
    * TSL_ORDER_ANY, TSL_WS_ANY and TSL_SPELLING_ANY, whatever the fields say */
   bool generous;
-  /* contentEncoding (base64, base64url, base32, base32hex, base16) and the contentMediaType
-   * application/json constrain strings; default: they are annotations. See docs/schema.md */
+  /* contentEncoding (base64, base64url, base32, base32hex, base16, quoted-printable) and the
+   * contentMediaType application/json constrain strings; default: they are annotations. See
+   * docs/schema.md */
   bool assert_content;
   tsl_draft draft;
   bool ignore_formats; /* default: known formats are enforced */

@@ -3,8 +3,8 @@
  * Problem   Both keywords are annotations. A caller who wants a string in base64, or a JSON text in
  *           a string, has to ask for that (assert_content).
  * Idea      An encoding is a pattern, as a format is. The pattern allows what an encoder of RFC
- *           4648 writes. So a group is padded, and bits that no byte needs are zero. A JSON text
- *           is a grammar, of which each terminal is spelled as it stands in a string
+ *           4648 or RFC 2045 writes. So a group is padded, and bits that no byte needs are zero.
+ *           A JSON text is a grammar, of which each terminal is spelled as it stands in a string
  *           (text_grammar.c).
  * Limits    The bytes that an encoding stands for are not looked at. So an encoding and a JSON text
  *           together are refused, and so is contentSchema.
@@ -19,6 +19,8 @@
 #define B64U "[A-Za-z0-9_-]"
 #define B32 "[A-Z2-7]"
 #define B32H "[0-9A-V]"
+#define QP "(?:[\\t ]*(?:[!-<>-~]|=[0-9A-F]{2}))*" /* no space stands at the end of a line */
+#define QP_LINE "[^\\r\\n]{0,76}"
 
 static const struct {
   const char *name, *pattern; /* NULL: bytes as they are, which asks for nothing */
@@ -31,6 +33,8 @@ static const struct {
                   "{4}[02468ACEGIKMOQSU]={3}|" B32H "{6}[08GO]=)?$"},
     {"base16", "^(?:[0-9A-Fa-f]{2})*$"},
     {"hex", "^(?:[0-9A-Fa-f]{2})*$"},
+    {"quoted-printable",
+     "^(?=(?:" QP_LINE "\\r?\\n)*" QP_LINE "$)(?:" QP "(?:[\\t ]*=)?\\r?\\n)*" QP "$"},
     {"7bit", NULL},
     {"8bit", NULL},
     {"binary", NULL},

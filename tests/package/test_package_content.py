@@ -4,6 +4,7 @@
   encodings  texts that Python encodes are accepted. Of texts that are changed at random, those are
              accepted that Python decodes, and encodes to the same text
   json       JSON texts within a string, in random spellings, and texts that are changed at random
+  printable  quoted-printable, against Python's encoder and a reader after RFC 2045
   drawn      texts that are drawn under the masks: Python decodes each
 
 SPDX-License-Identifier: Apache-2.0
@@ -11,7 +12,9 @@ SPDX-License-Identifier: Apache-2.0
 
 import base64
 import json
+import quopri
 import random
+import re
 
 from package_checks import T, check, raises, run, vocab
 
@@ -88,6 +91,40 @@ def test_encodings():
         check(ROUNDS // 50 < right < ROUNDS, f"{encoding}: {right} of the changed texts are right")
 
 
+def is_printable(text):
+    """Is the text quoted-printable? Each line is read by itself, after section 6.7 of RFC 2045."""
+    for line in text.replace("\r\n", "\n").split("\n"):
+        section, soft, rest = line.rpartition("=")
+        own = section if soft and not rest else line
+        if len(line) > 76 or "\r" in line or (own == line and line != line.rstrip()):
+            return False
+        if re.sub("=[0-9A-F]{2}", "", own).strip("".join(map(chr, range(33, 127))) + "\t ") or (
+            "=" in re.sub("=[0-9A-F]{2}", "", own)
+        ):
+            return False
+    return not text.endswith("=")
+
+
+def test_printable():
+    draw = random.Random(SEED)
+    schema = {"type": "string", "contentEncoding": "quoted-printable"}
+    g = grammar(schema, assert_content=True)
+    right = 0
+    for _ in range(ROUNDS):
+        data = bytes(draw.choice(b"ab =\t\n\xe9z") for _ in range(draw.choice((3, 12, 150))))
+        text = quopri.encodestring(data).decode()
+        if draw.random() < 0.5:
+            text = text.replace("\n", "\r\n")
+        check(accepts(g, text), f"{text!r} is what an encoder writes")
+        check(quopri.decodestring(text.replace("\r", "")) == data, f"{text!r} decodes")
+        for _ in range(draw.randrange(3) + 1):
+            text = changed(draw, text, "=F0e \t\r\né~")
+        wanted = is_printable(text)
+        right += wanted
+        check(accepts(g, text) == wanted, f"{text!r} is {wanted}")
+    check(ROUNDS // 50 < right < ROUNDS, f"{right} of the changed texts are right")
+
+
 def refuse(name):
     raise ValueError(name)
 
@@ -134,6 +171,8 @@ def test_drawn():
     draw = random.Random(SEED)
     schemas = {name: {"contentEncoding": name} for name in ENCODERS}
     schemas["json"] = {"contentMediaType": "application/json"}
+    schemas["quoted-printable"] = {"contentEncoding": "quoted-printable"}
+    judges = {"json": is_json, "quoted-printable": is_printable}
     for name, own in schemas.items():
         whole = {"properties": {"a": {"type": "string", **own}}, "required": ["a"]}
         g = grammar({"type": "object", **whole, "additionalProperties": False}, assert_content=True)
@@ -151,7 +190,7 @@ def test_drawn():
                 check(m.accept(token), "a token of the completion")
                 text += vocab.token_bytes(token)
             text = json.loads(text)["a"]
-            good = is_json(text) if name == "json" else decodes(name, text)
+            good = judges[name](text) if name in judges else decodes(name, text)
             check(m.is_complete and good, f"{name}: {text!r} was drawn")
 
 
@@ -166,4 +205,4 @@ def test_refused():
     check(accepts(grammar(both), "{"), "annotations by default")
 
 
-run(test_encodings, test_json, test_drawn, test_refused)
+run(test_encodings, test_printable, test_json, test_drawn, test_refused)
