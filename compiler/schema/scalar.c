@@ -263,6 +263,46 @@ static struct strings narrowed(struct schema *s, const struct strings *a, lit l)
   return both(s, a, b);
 }
 
+#define LISTS_MIN 8u /* negated lists that are joined before they narrow anything */
+
+/* Does the lit only forbid some strings that are listed? */
+static const struct strings *forbidden(struct schema *s, lit l) {
+  const struct strings *a = l & 1 ? strings_of(s, l ^ 1) : NULL;
+  return a && a->is_set ? a : NULL;
+}
+
+/* All strings that some lit forbids; none, if few lits do. */
+static struct strings all_forbidden(struct schema *s, const lit *lits, uint32_t n) {
+  struct strings all = {.is_set = true};
+  uint32_t lists = 0, count = 0;
+  for (uint32_t i = 0; i < n && tsl__schema_work(s, 1); i++) {
+    const struct strings *one = forbidden(s, lits[i]);
+    if (one) lists++, count += one->count;
+  }
+  tsl__string *set = lists < LISTS_MIN ? NULL : tsl__schema_alloc(s, (count + 1) * sizeof *set);
+  for (uint32_t i = 0; set && i < n; i++) {
+    const struct strings *one = forbidden(s, lits[i]);
+    if (one && one->count) memcpy(set + all.count, one->set, one->count * sizeof *set);
+    all.count += one ? one->count : 0;
+  }
+  all.set = set;
+  return all;
+}
+
+/* Strings that satisfy every lit of a goal. Many strings that are forbidden one by one make one
+ * list: each complement more would be compared with all others. */
+static struct strings all_of_strings(struct schema *s, const lit *lits, uint32_t n) {
+  struct strings a = n == 1 ? *strings_of(s, lits[0]) : any_string,
+                 listed = n < LISTS_MIN ? no_string : all_forbidden(s, lits, n);
+  for (uint32_t i = 0; i < n && n > 1 && !none(&a); i++)
+    if (none(&listed) || !forbidden(s, lits[i])) a = narrowed(s, &a, lits[i]);
+  if (none(&listed) || none(&a)) return a;
+  if (a.is_set) return filter(s, &a, &listed, false);
+  struct strings others = inverse(s, &listed);
+  return has_text(&a) ? from_text(tsl__expr_and(s->x, text_of(s, &a), text_of(s, &others)))
+                      : both(s, &a, &others);
+}
+
 /* The strings of `enum`. Short lists lose their doubles at once, long ones when they are sorted. */
 static struct strings list_strings(struct schema *s, const tsl__json *values, uint32_t n) {
   struct strings out = {.is_set = true};
@@ -341,10 +381,10 @@ static struct strings negative(struct schema *s, const struct node *n) {
     a = either(s, &a, strings_of(s, NEG(c.s)));
   if (tsl__has(n, KW_NOT)) a = either(s, &a, strings_of(s, POS(tsl__subschema(n, KW_NOT))));
   if (tsl__has(n, KW_ANY_OF)) {
-    struct strings all = any_string;
     const struct keyword_value *v = tsl__keyword(n, KW_ANY_OF);
-    for (uint32_t i = 0; i < v->count; i++) all = narrowed(s, &all, NEG(v->children[i]));
-    add_strings(s, &a, all);
+    lit *all = tsl__schema_alloc(s, (v->count + 1) * sizeof *all);
+    for (uint32_t i = 0; all && i < v->count; i++) all[i] = NEG(v->children[i]);
+    if (all) add_strings(s, &a, all_of_strings(s, all, v->count));
   }
   if (tsl__has(n, KW_ONE_OF)) {
     struct strings one = one_of_strings(s, tsl__keyword(n, KW_ONE_OF));
@@ -375,13 +415,6 @@ static struct strings *strings_of(struct schema *s, lit l) {
 const struct strings *tsl__schema_string_list(struct schema *s, lit l) {
   const struct strings *a = l & 1 ? NULL : strings_of(s, l);
   return a && a->is_set ? a : NULL;
-}
-
-/* Strings that satisfy every lit of a goal. */
-static struct strings all_of_strings(struct schema *s, const lit *lits, uint32_t n) {
-  struct strings a = n == 1 ? *strings_of(s, lits[0]) : any_string;
-  for (uint32_t i = 0; i < n && n > 1 && !none(&a); i++) a = narrowed(s, &a, lits[i]);
-  return a;
 }
 
 tsl__expr tsl__schema_written_text(struct schema *s, const lit *lits, uint32_t n, bool *any) {

@@ -63,14 +63,15 @@ static void put_branch(const struct kind *k, unsigned i) {
   put(k->closed ? ",\"additionalProperties\":false}" : "}", 0);
 }
 
-/* Some branches are not like the rest: of another type, with a name in place of the discriminator,
- * or not required where it is otherwise. */
+/* Some branches are not like the rest. They are of another type, or not required where it is
+ * otherwise. Or they have a name in place of the discriminator, or any value of it. */
 static void put_other(struct kind k, unsigned i) {
-  switch (below(5)) {
+  switch (below(6)) {
   case 0: put("{\"type\":\"null\"}", 0); return;
   case 1: put("{\"type\":\"array\",\"minItems\":%u}", 1 + below(3)); return;
   case 2: k.discriminator = NULL; break;
   case 3: k.required = *k.required ? "" : "\"k\""; break;
+  case 4: k.discriminator = "\"k\":{\"type\":\"string\"}"; break;
   default: k.closed = !k.closed;
   }
   put_branch(&k, i);
@@ -221,14 +222,39 @@ static void put_many(unsigned n, const char *branch) {
   put("]}", 0);
 }
 
-static void one_text(unsigned n, const char *branch, const char *text, bool is_valid) {
+/* The last branch is another one, if `last` is not NULL. */
+static void text_with(unsigned n, const char *branch, const char *last, const char *text,
+                      bool is_valid) {
   tsl_status status;
   tsl_error error = {0};
   put_many(n, branch);
+  if (last) schema_n -= 2, put(",", 0), put(last, 0), put("]}", 0);
   tsl_grammar *g = compile(false, &status, &error);
   CHECKF(status == TSL_OK, "%u of %s: %s", n, branch, error.message);
   CHECKF(g && accepts(g, text, strlen(text)) == is_valid, "%u of %s: %s", n, branch, text);
   tsl_grammar_release(g);
+}
+
+static void one_text(unsigned n, const char *branch, const char *text, bool is_valid) {
+  text_with(n, branch, NULL, text, is_valid);
+}
+
+/* A branch for all kinds that the others do not list. */
+static void fallback(void) {
+  static const char closed[] =
+      "{\"type\":\"object\",\"properties\":{\"k\":{\"const\":\"K%u\"},\"f\":"
+      "{\"type\":\"string\"}},\"required\":[\"k\"],"
+      "\"additionalProperties\":false}";
+  static const char last[] = "{\"type\":\"object\",\"properties\":{\"k\":{\"type\":\"string\"}},"
+                             "\"required\":[\"k\"]}";
+  static const unsigned counts[] = {20, 150, 500};
+  for (unsigned i = 0; i < 3; i++) {
+    text_with(counts[i], closed, last, "{\"k\":\"K3\",\"f\":\"\"}", false); /* both hold */
+    text_with(counts[i], closed, last, "{\"k\":\"K3\",\"f\":1}", true);     /* the last one */
+    text_with(counts[i], closed, last, "{\"f\":\"\",\"k\":\"K\"}", true);
+    text_with(counts[i], closed, last, "{\"g\":[],\"k\":\"K3\"}", true);
+    text_with(counts[i], closed, last, "{\"f\":\"\"}", false);
+  }
 }
 
 static void many(void) {
@@ -275,6 +301,7 @@ int main(int argc, char **argv) {
   CHECK(tsl_vocab_new(&desc, NULL, &vocab, NULL) == TSL_OK);
   RUN(random_branches, "random oneOf of 17 to 43 branches, beside a validator");
   RUN(many, "66 to 1,000 branches");
+  RUN(fallback, "20 to 500 branches, and one that lists no values");
   tsl_vocab_release(vocab);
   return tsl_test_end();
 }

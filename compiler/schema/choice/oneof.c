@@ -9,6 +9,9 @@
  *           different groups never hold together where the discriminator is there, so no pair of
  *           them is looked at. Where it may be absent, there are two cases. It is there, and all is
  *           as before; or it is absent, and only branches that do not require it are left.
+ * Fallback  A branch may list no values of the discriminator, such as one for all other kinds. Its
+ *           values are divided by the discriminator's value: either no other branch lists that
+ *           value, so that all of these fail. Or one branch does, and its negation is the only one.
  * Private   Without the discriminator closed branches are still distinguished by the names that one
  *           branch alone has. If one of these names is there, its branch is the only one. If none
  *           is there, what is left are the names that several branches share.
@@ -18,7 +21,8 @@
  * Sound     Every case is exact: cases only divide the objects. A negation is left out only for a
  *           pair that is plainly disjoint within its case.
  * Cost      Linear in the branches and their listed values, where the discriminator is required.
- *           Pairs that nothing distinguishes cost a negation each.
+ *           A fallback costs an alternative for each other branch. Pairs that nothing
+ *           distinguishes cost a negation each.
  * Tested by tests/schema/test_oneof.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -50,8 +54,11 @@ struct one_of {
   lit *lits;
   /* by live branch: its group's first branch + 1, 0: it does not list values of the key */
   uint32_t *group;
+  sid *listing;         /* by live branch of a group: the subschema that lists the values */
+  bool *alone;          /* by live branch: it is a group of its own */
   bool *demands;        /* by live branch: the key is required */
   const tsl__json *key; /* NULL: there is no discriminator */
+  uint32_t *lists;      /* room for two by live branch */
   uint32_t at;          /* the branch that is being looked at */
   TSL__VEC(struct member_name) names;
   struct table name_table;
@@ -159,6 +166,7 @@ static void note_listed(void *ctx, const tsl__json *member, sid child) {
   if (l->found || !tsl__json_same_key(member, l->o->key)) return;
   const tsl__json *values = tsl__schema_listed(l->o->e->s, child, &n);
   l->found = values != NULL;
+  l->o->listing[l->o->at] = child;
   for (uint32_t i = 0; values && i < n && tsl__schema_ok(l->o->e->s); i++)
     note_value(l->o, &values[i]);
 }
@@ -180,7 +188,12 @@ static uint32_t make_groups(struct one_of *o, const tsl__json *key) {
   }
   for (uint32_t i = 0; i < o->n; i++)
     if (o->group[i]) o->group[i] = first_of(o, i) + 1;
-  for (uint32_t i = 0; i < o->n; i++) groups += o->group[i] == i + 1;
+  for (uint32_t i = 0; i < o->n; i++) {
+    o->alone[i] = o->group[i] == i + 1;
+    groups += o->alone[i];
+  }
+  for (uint32_t i = 0; i < o->n; i++)
+    if (o->group[i] && !o->alone[i]) o->alone[o->group[i] - 1] = false;
   return groups;
 }
 
@@ -225,24 +238,6 @@ static void alternative(struct one_of *o, const struct branch *b, uint32_t i, ui
   tsl__expand_with(o->e, b, o->lits, n + 1, o->tracker);
 }
 
-/* One of them holds, and those that are not distinguished from it fail. `there`: the discriminator
- * is. */
-static void expand_pairs(struct one_of *o, const struct branch *b, bool there) {
-  struct expansion *e = o->e;
-  for (uint32_t i = 0; i < o->n && tsl__schema_ok(e->s); i++) {
-    uint32_t n = 0;
-    for (uint32_t j = 0; j < o->n && tsl__schema_work(e->s, 1); j++) {
-      if (j == i || (o->key && (there || o->demands[i] || o->demands[j]) && groups_differ(o, i, j)))
-        continue;
-      if (!tsl__schema_work(e->s, 16) ||
-          tsl__schema_disjoint(e->s, e->type, branch_at(o, i), branch_at(o, j)))
-        continue;
-      o->lits[++n] = NEG(branch_at(o, j));
-    }
-    alternative(o, b, i, n);
-  }
-}
-
 static const struct fact *key_fact(struct one_of *o, const struct branch *b, const tsl__json *key,
                                    bool absent) {
   struct fact *f = tsl__schema_alloc(o->e->s, sizeof *f);
@@ -255,13 +250,85 @@ static const struct fact *key_fact(struct one_of *o, const struct branch *b, con
   return f;
 }
 
-static void without_key(struct one_of *o, struct branch *b, const tsl__json *key) {
+/* The member's value, if the member is there, satisfies l. */
+static void key_value(struct one_of *o, struct branch *b, const tsl__json *key, lit l) {
   struct part *p = tsl__expand_part(o->e, b, PART_KEY);
   if (!p) return;
   p->key = key->key;
   p->key_length = key->key_length;
-  p->l = POS(SID_FALSE);
+  p->l = l;
+}
+
+static void with_key(struct one_of *o, struct branch *b) {
+  tsl__expand_required_part(o->e, b, o->key->key, o->key->key_length);
+  b->facts = key_fact(o, b, o->key, false);
+}
+
+static void without_key(struct one_of *o, struct branch *b, const tsl__json *key) {
+  key_value(o, b, key, POS(SID_FALSE));
   b->facts = key_fact(o, b, key, true);
+}
+
+/* Branch i, which the first n lits keep apart from some others. Each of the branches `lists` is a
+ * group of its own. Either the discriminator has a value that none of them lists. Or it has one of
+ * theirs, and that branch fails. */
+static void expand_fallback(struct one_of *o, const struct branch *b, uint32_t i, uint32_t n,
+                            const uint32_t *lists, uint32_t count) {
+  struct branch other = *b;
+  for (uint32_t k = 0; k < count; k++) key_value(o, &other, o->key, NEG(o->listing[lists[k]]));
+  alternative(o, &other, i, n);
+  for (uint32_t k = 0; k < count && tsl__schema_ok(o->e->s); k++) {
+    struct branch same = *b;
+    with_key(o, &same);
+    key_value(o, &same, o->key, POS(o->listing[lists[k]]));
+    o->lits[n + 1] = NEG(branch_at(o, lists[k]));
+    alternative(o, &same, i, n + 1);
+  }
+}
+
+/* Is the branch distinguished by the discriminator from all others that list values of it? `there`:
+ * the discriminator is. */
+static bool is_single(const struct one_of *o, uint32_t i, bool there) {
+  return o->key && o->alone[i] && (there || o->demands[i]);
+}
+
+/* Do the two need a negation to be kept apart? */
+static bool may_meet(struct one_of *o, uint32_t i, uint32_t j, bool there) {
+  if (j == i || (o->key && (there || o->demands[i] || o->demands[j]) && groups_differ(o, i, j)))
+    return false;
+  return tsl__schema_work(o->e->s, 16) &&
+         !tsl__schema_disjoint(o->e->s, o->e->type, branch_at(o, i), branch_at(o, j));
+}
+
+/* Branch i holds, and those that are not distinguished from it fail: `others` are all that may not
+ * be, in order. */
+static void expand_one(struct one_of *o, const struct branch *b, uint32_t i, bool there,
+                       const uint32_t *others, uint32_t count) {
+  const bool lists = o->key && o->group[i];
+  uint32_t n = 0, listing = 0, *single = o->lists + o->n;
+  for (uint32_t k = 0; k < (lists ? count : o->n) && tsl__schema_work(o->e->s, 1); k++) {
+    const uint32_t j = lists ? others[k] : k;
+    if (!may_meet(o, i, j, there)) continue;
+    if (!lists && is_single(o, j, there))
+      single[listing++] = j;
+    else
+      o->lits[++n] = NEG(branch_at(o, j));
+  }
+  if (listing >= SPLIT_MIN) {
+    expand_fallback(o, b, i, n, single, listing);
+    return;
+  }
+  for (uint32_t k = 0; k < listing; k++) o->lits[++n] = NEG(branch_at(o, single[k]));
+  alternative(o, b, i, n);
+}
+
+/* One of them holds, and no other. `there`: the discriminator is. */
+static void expand_pairs(struct one_of *o, const struct branch *b, bool there) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < o->n; i++)
+    if (!is_single(o, i, there)) o->lists[count++] = i;
+  for (uint32_t i = 0; i < o->n && tsl__schema_ok(o->e->s); i++)
+    expand_one(o, b, i, there, o->lists, count);
 }
 
 static void count_own(void *ctx, const tsl__json *member, sid child) {
@@ -322,8 +389,7 @@ static void expand_without(struct one_of *o, const struct branch *b, bool closed
 
 static void expand_cases(struct one_of *o) {
   struct branch with = *o->base, without = *o->base;
-  tsl__expand_required_part(o->e, &with, o->key->key, o->key->key_length);
-  with.facts = key_fact(o, &with, o->key, false);
+  with_key(o, &with);
   without_key(o, &without, o->key);
   expand_pairs(o, &with, true);
   expand_without(o, &without, count_own_names(o));
@@ -362,11 +428,14 @@ void tsl__expand_one_of(struct expansion *e, const struct branch *b, const struc
                         const struct tracker *tracker) {
   const size_t size = v->count + 1;
   struct one_of o = {.e = e, .base = b, .tracker = tracker, .v = v};
-  o.lits = tsl__schema_alloc(e->s, size * (3 * sizeof *o.lits + sizeof *o.demands));
+  o.lits = tsl__schema_alloc(e->s, size * (6 * sizeof *o.lits + 2 * sizeof *o.demands));
   if (!o.lits) return;
   o.live = o.lits + size;
   o.group = o.live + size;
-  o.demands = (bool *)(o.group + size);
+  o.listing = o.group + size;
+  o.lists = o.listing + size;
+  o.demands = (bool *)(o.lists + 2 * size);
+  o.alone = o.demands + size;
   for (uint32_t i = 0; i < v->count; i++)
     if (!tsl__schema_impossible(e->s, e->type, POS(v->children[i]))) o.live[o.n++] = i;
   if (o.n >= SPLIT_MIN) {
