@@ -1,7 +1,7 @@
 /* alt.c - alternatives, and the sets of characters that are made of them.
  *
- * Problem   item "," rest | item "]" would be two stacks that read the same item. A union of
- *           derivatives grows by an alternative with each byte, unless equal ones become one.
+ * Problem   item "," rest | item "]" would be two stacks that read the same item. Each byte can add
+ *           an alternative to a derivative, unless alternatives that are equal become one.
  * Idea      Each alternative is a branch: a head and a tail. Passes over the list of branches join
  *           what they can, in this order:
  *             merge_strings      JSON strings with the same tail: one string of either text
@@ -13,13 +13,14 @@
  * Calls     A call at the head counts as a head too: item "," rest | item "]" opens one frame.
  * Example   c·a·t | c·b·t | d, with a, b, c, d bytes and t a rule. The tails a·t, b·t and ε
  *           differ, so merge_byte_heads finds nothing. factor_heads finds the head c twice, with
- *           the tails a·t and b·t. They become branches themselves: now the tail t is shared, and
- *           [ab]·t is made. The result is c·[ab]·t | d.
+ *           the tails a·t and b·t. These tails become branches in their turn, with the same tail
+ *           t. So merge_byte_heads makes [ab]·t of them. The result is c·[ab]·t | d.
  * Limits    It recurses into the tails; past FACTOR_DEPTH_MAX common heads the alternatives stay
  *           as they are, which is slower but equal.
  * Sets      A set of code points becomes sequences of byte ranges: UTF-8 of U+0080 to U+07FF is
  *           [C2-DF][80-BF]. Sets that were split before are found again by their ranges.
- * Cost      Sorting the branches, some nodes for each. Two that share nothing are paired at once.
+ * Cost      Sorting the branches, and some nodes for each. Two branches that have neither head nor
+ *           tail in common become one node without the passes.
  * Tested by tests/expr/test_expr.c
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -3,16 +3,19 @@
  * Problem     start: (call)* TEXT
  *             call: head "=f>" …
  *             head[lazy]: TEXT "<function"
- *           The author means: any text, until "<function" is there; then a call must follow. Cut in
- *           any way, a text with "<function" would be a TEXT as well, and nothing would be forced.
+ *           The author means: any text, until "<function" is there; then a call must follow. But a
+ *           text may be cut into lexemes in any way. So a text with "<function" could be a TEXT as
+ *           well, and nothing would be forced.
  * Idea      llguidance's lexer runs all lexemes that may come at a place side by side. A lazy one
- *           is over, and accepted, as soon as it matches. So no other lexeme there can hold a match
- *           of it as a beginning. Where HEAD may begin as well, TEXT becomes TEXT & ~(HEAD any*),
- *           and another lazy lexeme LAZY becomes LAZY & ~(HEAD any+).
- * Places    Each place has a set of lazy lexemes that may begin there. A rule is met with two sets:
- *           that of its beginning, and that of its end. For each pair of sets the rule is made
- *           once. In a loop, and after items that may be empty, a place is reached in two ways.
- *           There the lexemes count that both sets have.
+ *           is over, and accepted, as soon as it matches. So no other lexeme at that place may
+ *           begin with a text of the lazy one. Say the texts of `head` are HEAD. Where `head` may
+ *           begin, TEXT becomes TEXT & ~(HEAD any*). Another lazy lexeme LAZY becomes
+ *           LAZY & ~(HEAD any+).
+ * Places    Each place has a set of lazy lexemes that may begin there. Each use of a rule has two
+ *           sets: one for the place where the rule begins, and one for the place behind its end.
+ *           For each pair of sets the rule is made once. In a loop, and after items that may be
+ *           empty, a place is reached in two ways. The set of such a place has the lexemes that
+ *           are in the sets of both ways.
  * Example   start: (call)* TEXT. Before each call, and before TEXT, the set is {head}. TEXT holds
  *           no "<function"; head is as it was.
  * Cost      Nothing in a grammar without lazy rules; else linear in the rules times the pairs.
@@ -25,7 +28,7 @@
 
 #define LAZY_MAX 64u
 
-/* A rule as it is met with: lazy texts as bits of `lazy` below. */
+/* A rule with the two sets of a use: lazy texts as bits of `lazy` below. */
 typedef struct variant {
   uint32_t rule, made;
   uint64_t here, after;

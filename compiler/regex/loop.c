@@ -1,28 +1,30 @@
 /* loop.c - loops whose body looks past its own end: (?:(?!-->).)*-->
  *
- * Problem   The loop is the smallest solution of X = body(X) | then, where body(X) is an
- *           intersection, !(-->·text) & .·X: no star of anything.
- * Idea      An automaton in C whose only state is X itself. Its derivative is that of body(X) |
- *           then, in which X occurs again as this same node. The body consumes at least one code
- *           point, so the derivative of X never asks for itself. Iterations that read no text
+ * Problem   The loop is the smallest solution of X = body(X) | then, where `then` is what follows
+ *           the loop. Here body(X) is an intersection, !(-->·text) & .·X, and not r·X. So X has not
+ *           the form r*·then.
+ * Idea      An automaton in C whose only state is X itself. The derivative of X is the derivative
+ *           of body(X) | then. X occurs in it as this same node. The body consumes at least one
+ *           code point, so the derivative of X never asks for itself. Iterations that read no text
  *           change nothing, and are cut out of the body first. X is never empty since it holds
  *           `then`, and its shortest text is that of `then`: an iteration only makes texts longer.
  * Behind    Where the body has look-behinds of one code point (\b is one), what X means depends on
  *           the code point before. The code points fall into atoms, sets that no look-behind keeps
  *           apart. There is one X for each, and one for the beginning of the text.
- * Example   D_a(X) = !(…) & X with the residual of the look-ahead, which is dropped as soon as it
- *           can't match any more: X again.
+ * Example   D_a(X) = !(rest of the look-ahead) & X. When that rest can match nothing more, it is
+ *           dropped, and X is left.
  * Building  The bodies are made twice. The first time X has no derivative yet, so no search for
  *           emptiness may run (x->searching). The second time every intersection is searched as
  *           usual, over the derivatives that the first bodies give. The searched ones are kept.
- * Finite    What iterations leave of their look-aheads piles up, and derivatives meet again only if
- *           it repeats itself. So a look-ahead is of bounded length (LOOK_MAX code points), or at
- *           most RESIDUALS_MAX languages can be left of it after some text. An example is the
- *           \$\{[a-z]+: of (?:(?!\$\{[a-z]+:).)*.
- * Counted   (?:(?!-->).){0,500}--> meets .{0,500}-->, if each iteration takes equally many code
- *           points. Conditions look at the whole text, so fewer iterations from the same place hold
- *           as well. Where the loop ends after more than 500, and `.{0,500}-->` after fewer, the
- *           loop may end there, too. A least number of iterations is written out.
+ * Finite    Each iteration adds the rest of its look-ahead to the derivative. Derivatives become
+ *           equal again only if these rests repeat. So a look-ahead has at most LOOK_MAX code
+ *           points, or at most RESIDUALS_MAX different rests. An example of many code points and
+ *           few rests is the \$\{[a-z]+: of (?:(?!\$\{[a-z]+:).)*.
+ * Counted   (?:(?!-->).){0,500}--> is the unbounded loop & .{0,500}-->, if each iteration takes
+ *           equally many code points. Say a text is in both: the unbounded loop reads it in 501
+ *           iterations, and .{0,500}--> in 400. Then the first 400 iterations of the loop end where
+ *           those of .{0,500}--> end. Their conditions looked at the whole text, and hold. So the
+ *           counted loop has the text, too. A minimum number of iterations is written out.
  * Tested by tests/regex/test_regex.c
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -3,16 +3,16 @@
  * Problem   letters.h explores which letters a state survives. That is too much work where words
  *           stand beside names. `name | "true" | "false"` is another state after each letter of
  *           "true". `(value ","?)*` may begin a word at each letter of a name.
- * Idea      One alternative is enough: `[a-z]*` goes on with letters for ever, whatever else the
- *           same letters lead to. What else may come among the letters need not be known for each
- *           state. An upper bound is enough: the bytes of each part to which letters alone can
- *           lead.
- * Loops     The same holds within a loop: of `([^"\\] | "\\" .)*` the class is enough, as the loop
- *           goes on after each of its characters. There the characters past ASCII are alternatives
- *           of their own, one for each form of UTF-8. They are letters if each leads back to the
- *           loop.
- * Example   ([a-z])*(" " value)* | "rue": the letters are a to z; the bytes among them are a to z
- *           and the space.
+ * Idea      A state survives letters for ever if one alternative does, such as `[a-z]*`. The other
+ *           alternatives do not matter for that. They matter for the bytes that a frame may read
+ *           among the letters. An upper bound is enough for these: the bytes that begin each part
+ *           which letters alone can reach.
+ * Loops     The same holds for the alternatives of a loop's body. In `([^"\\] | "\\" .)*` the class
+ *           alone is looked at, as the loop goes on after each character of the class. Characters
+ *           past ASCII are alternatives of their own there, one for each form of UTF-8. They are
+ *           letters if all these alternatives lead back to the loop.
+ * Example   ([a-z])*(" " value)* | "rue": the letters are a to z. The bytes that may come before,
+ *           between and after letters are a to z and the space.
  * Cost      The expression is looked at once, in at most LOOKS parts; nothing is derived.
  * Tested by tests/walk/test_letters.c, tests/engine/test_oracle.c
  *

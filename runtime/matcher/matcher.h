@@ -1,8 +1,8 @@
 /* matcher.h - the inside of a matcher, for what decodes on top of it (runtime/decode/), and the
  * trip of a token through tsl_matcher_accept.
  *
- * Problem   A token must be accepted in a few ns where it was accepted before, by any sequence. It
- *           must be read byte by byte only the first time.
+ * Problem   A token must be accepted in a few ns if it was accepted at this position before, in any
+ *           sequence. It must be read byte by byte only the first time.
  * Idea      A position is a number (runtime/position/stacks.h), and where a token leads is kept
  *           with it. What is kept is read without the lock. What is not there yet is found under
  *           the grammar's lock, and written down for everybody.
@@ -12,7 +12,7 @@
  *     tsl_matcher_accept         matcher.c   the record's first token is this one: done
  *     accept_kept                matcher.c   the frame `stays` and the token keeps it: done
  *
- * The trip of a token that is not the record's first; the lines with + only if it is new
+ * The trip of any other token (the lines with + are for a token that is new at this position)
  *
  *     accept_looked_up           matcher.c                  is it a token, does it end the text
  *     tsl__grammar_lead          matcher.c                  without the lock first
@@ -24,13 +24,13 @@
  *   + note_token                 position/stacks_token.c    first token of the record, or a move
  *     advance                    matcher.c                  history, position, record
  *
- * A known token stays in this room. A new one goes to runtime/vocab (does it end the text?), to
- * runtime/position, to runtime/automaton (the budget), to runtime/position, and comes back. These
- * are seven changes of room, if no state has to be expanded and no name is spelled. A state that is
- * visited first is expanded by the compiler (space->hook), from within step_bytes.
+ * On the first trip the token stays in this room. On the second trip it goes to runtime/vocab (does
+ * it end the text?) and to runtime/position (is it known?). A new token also goes to
+ * runtime/automaton (the budget), and to runtime/position again. A state that is visited first is
+ * expanded by the compiler (space->hook), from within step_bytes.
  *
- * Example   After {"a": the token `1` is new. Its byte is read by the frame of the number, whose
- *           set of cells is interned as position 31, say. The record of the position before gets
+ * Example   After {"a": the token `1` is new. The frame of the number reads its byte. The set of
+ *           cells after it is interned, say as position 31. The record of the position before gets
  *           (1, 31) as its first token. The next sequence that is there reads it in one load.
  * Cost      Known: some ns. New: the lock, and 5 to 45 ns a byte.
  * Tested by tests/matcher/test_matcher.c, tests/matcher/test_race.c, tests/engine/test_oracle.c

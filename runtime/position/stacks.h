@@ -4,20 +4,23 @@
  *           position of its own, and most sequences come to the same positions.
  * Idea      A cell is a frame (state, register) on top of a set of cells, any of which may follow
  *           it; 0 is the bottom. A position is a set of cells. Usually each set has one cell: then
- *           it is a plain stack. Stacks that end in the same frame share one cell, whose tail is
- *           the union of their tails. So their number is bounded by the number of states.
- * Loops     If frames differ only in their register, a frame is dropped when another one accepts
- *           everything that it accepts. In ([a-z]{2,20} ?)+ any letter may begin a word, and the
- *           word that began last leaves most to come.
+ *           it is a plain stack. Stacks with the same frame on top share one cell, whose tail is
+ *           the union of their tails. So a position has at most two cells for each state and
+ *           register: one with frames below it, and one at the bottom. `max_stacks` bounds the
+ *           number of cells.
+ * Loops     Two cells may differ in the register of a loop alone. If one accepts everything that
+ *           the other accepts, the other is dropped. In ([a-z]{2,20} ?)+ any letter may begin a
+ *           word. Of the words with two letters or more, the shortest may have the most letters to
+ *           come. Its cell is kept.
  * Numbers   Sets are interned: a position is a number, and equal positions are equal numbers. A
  *           fork copies the number, and rollback returns to it. The mask of a position, and where
  *           its tokens lead, are kept with it for all users of the grammar.
  * Example   s ::= "a" s "b" | "a" s "c" | "". After "aa" there are four stacks: b b, b c, c b and
  *           c c. As sets they are two: {b, c} on top of {b, c}.
- * Memory    All of this is a cache over the matchers' positions. When it is full, newer tables take
- *           its place (runtime/matcher/generation.h).
- * Cost      A step of one byte is 5 to 45 ns. The first token that was looked up at a position is
- *           read from its record; any other known token costs one probe.
+ * Memory    The tables of positions are a cache. When they are full, new tables take their place
+ *           (runtime/matcher/generation.h).
+ * Cost      A step of one byte is 5 to 45 ns. The record of a position has the first token that was
+ *           looked up there. Any other known token costs one probe of a hash table.
  * Reference M. Tomita, Efficient Parsing for Natural Language (1985): the graph-structured stack.
  * Tested by tests/engine/test_oracle.c, tests/engine/test_costs.c
  *

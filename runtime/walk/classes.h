@@ -1,11 +1,11 @@
 /* classes.h - tokens made of certain letters only, as bitsets.
  *
  * A class is a set of bytes: some ASCII characters, and some bytes of multi-byte UTF-8. Of the
- * multi-byte characters it has all, none, or those of a class (nonascii.h). Its mask holds every
- * token below a trie node that is a text of such letters, or the beginning of one. The last
- * character may be cut off. With a limit, the mask holds only tokens of at most that many
- * characters. There is a bitset for each limit up to TSL__SHORT_MAX. For larger limits the few
- * longer tokens are a list to subtract.
+ * multi-byte characters it has all, none, or those of a class (nonascii.h). The mask of a class
+ * below a trie node holds the tokens below that node that go on with characters of the class alone.
+ * The last character of a token may be cut off. With a limit, the mask holds only tokens of at most
+ * that many characters. There is a bitset for each limit up to TSL__SHORT_MAX. For larger limits
+ * the few longer tokens are a list to subtract.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

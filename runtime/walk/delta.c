@@ -1,19 +1,19 @@
 /* delta.c - finder: the walk of a state, from that of a similar state (reference.h).
  *
- * Problem   A pattern, or a list of excluded names, may forbid something within a text. Each state
- *           on the way lives on nearly any byte. Its walk enters most of the trie, and differs in a
- *           few tokens from the walk of the state before.
+ * Problem   A pattern, or a list of excluded names, may forbid something within a text. On the way
+ *           each state can read nearly every byte, so the search visits most of the trie. But the
+ *           walk that it makes differs in a few tokens only from that of the state before.
  * Idea      If a byte leads from two states to the same place, both have the same walk below that
  *           byte. So compare where each byte leads from both states, beginning at the root of the
  *           trie. Where the targets differ, compare the two targets below that node, and so on. A
  *           few subtrees remain. Their tokens are removed from the known walk, and the search walks
  *           them from the new state.
- * Known     The last eight states of a grammar whose walk over the whole vocabulary took long are
- *           candidates; the nearest one is compared.
- * Example   Names without `hipchat`: only `c` leads to different states after `hip` and after
- *           nothing; below `c` only `h` does. So the walk after `hip` is the walk after nothing,
- *           but for the tree of `ch`. Its tokens are removed, and those that live after `hip`
- *           added.
+ * Known     A state is a candidate if its walk over the whole vocabulary took TSL__DELTA_WORK steps
+ *           or more. Of the last eight candidates of a grammar the nearest one is compared.
+ * Example   Names without `hipchat`. The state after `hip` is compared with the state at the
+ *           beginning. Only the byte `c` leads from the two to different places, and below `c` only
+ *           `h` does. So the walk after `hip` is the walk at the beginning, but for the tree of
+ *           `ch`. The tokens of that tree are removed, and those that live after `hip` are added.
  * Cost      One comparison of all transitions for each node where the two states differ. Candidates
  *           that differ over too much of the vocabulary are given up at the root.
  * Tested by tests/walk/test_delta.c, tests/engine/test_oracle.c

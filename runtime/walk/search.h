@@ -5,8 +5,9 @@
  * nothing.
  *
  * walk.h explains skip, sweep, letters, together and table. All are done here, at each node. Below
- * a letter, only children with another byte below them are entered. Bits by node and byte find them
- * (classes.h): these are the sieve, and belong to the vocabulary. From the root, nodes with a quote
+ * a letter, the search enters only children that hold a byte that is no letter, as their own byte
+ * or below it. The vocabulary has a bit for each node and byte that says so (classes.h). The bits
+ * of the bytes that a state reads besides letters are its sieve. From the root, nodes with a quote
  * or a backslash below are read along a table of their own (linear_parts.c). What is known from the
  * root without a search is in from_root.c.
  *

@@ -7,19 +7,19 @@
  *           frame. The frames below are no part of the key, so "inside a JSON string" is walked
  *           once per vocabulary. A call inside a walk is a walk of its own; the state after the
  *           call goes on with what the call left over.
- * Search    (search.h) Skip: a byte that is not live is skipped with its subtree. Sweep: where all
- *           bytes below a node lead back to the same state, its subtree is one range of `order`.
- *           Letters: some states accept any text of certain letters. The tokens made of these
- *           letters are one bitset, made once per vocabulary. Only subtrees with another byte are
- *           entered. Together: an ambiguous loop may have several states at one trie node. All of
- *           them read each child; states that become equal are followed once. Table (linear.h):
- *           where nearly all bytes live, the trie is read as one array.
- * Memo      (memo.h) Far from its bounds a loop has the walk of the unbounded loop. A state that
- *           only calls has the walk of any other state with the same calls.
- * Ways      Before the search walk.c tries shortcuts, in the order of its table `ways`. One kind
- *           finds a known walk, minus what is removed, plus what is added (reference.h). The other
- *           reads a loop over one class of letters. docs/shortcuts.md has a line for each, with its
- *           gain.
+ * Search    (search.h) Skip: a byte that is not live is skipped with its subtree. Sweep: if all
+ *           bytes below a node lead back to the same state, the tokens there are one range of the
+ *           trie's `order`. Letters: some states accept any text of certain letters. The tokens
+ *           made of these letters are one bitset, made once per vocabulary. Only subtrees with
+ *           another byte are entered. Together: an ambiguous loop may have several states at one
+ *           trie node. Each child is visited once, with all these states, and equal states become
+ *           one. Table (linear.h): where nearly all bytes live, the trie is read as one array.
+ * Memo      (memo.h) A loop that is far from its bounds shares the walk of the same loop without
+ *           bounds. States that only call, with the same calls, share one walk.
+ * Ways      Before the search walk.c tries shortcuts, in the order of its table `ways`. The first
+ *           puts the walks of a state's calls together. Most take a known walk, minus what is
+ *           removed, plus what is added (reference.h). One reads a loop over one class of letters.
+ *           docs/shortcuts.md has a line for each, with its gain.
  * Example   After `{"a` in the language {"a": 1} the state has to read `":`. Its walk over the
  *           vocabulary gives the tokens `"` and `":`, and an empty leftover.
  * Cost      A walk in the memo is one probe, some 20 ns. The first walk inside a string takes 1 ms,
