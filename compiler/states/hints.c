@@ -500,8 +500,9 @@ void tsl__letters_of(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
     for (unsigned i = 0; i < r.n && found; i++) out->calls |= calls_at_head(x, r.at[i]);
   }
   /* not without end, but so many of one class that few tokens have more */
-  if (!found && limit == TSL__INF && (m.flags & (TSL__CALLS | TSL__COUNTS)) == TSL__COUNTS &&
-      (found = tsl__letters_by_room(x, inner, &letters, &out->limit, &out->ends)))
+  if (!found && limit == TSL__INF && !(m.flags & TSL__CALLS) &&
+      (m.flags & (TSL__COUNTS | TSL__FINITE)) &&
+      (found = tsl__letters_by_room(x, inner, &letters, &out->limit, &out->dead, &out->ends)))
     live = TSL__BYTES_ALL;
   if (limit != TSL__INF) { /* letters may be read until what is needed at the end just fits */
     out->limit = limit > need ? limit - need : 0;

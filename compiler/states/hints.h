@@ -86,11 +86,12 @@ void tsl__nonascii_loop(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 void tsl__alone_of(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 /* hints_any.c: the same of counts of one class, beside one another and within one another. */
 void tsl__any_begins(tsl__exprs *x, tsl__expr e, tsl__letters *out);
-/* hints_any.c: letters of which any *most, or more, may come. *ends: they may be a whole text.
- * False: there are none. */
+/* hints_any.c: letters of which *most, or more, may come, whichever they are. *ends: they may be a
+ * whole text. *dead: the same number if no more may come; TSL__INF: that is not known. False: there
+ * are no such letters. */
 struct tsl__letter_set;
 bool tsl__letters_by_room(tsl__exprs *x, tsl__expr e, struct tsl__letter_set *letters,
-                          uint32_t *most, bool *ends);
+                          uint32_t *most, uint32_t *dead, bool *ends);
 void tsl__far_from_forbidden(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 /* A sequence or alternatives, far from the bounds of their parts. */
 void tsl__far_from_counts(tsl__exprs *x, tsl__expr e, bool begun, tsl__letters *out);

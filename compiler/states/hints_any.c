@@ -20,6 +20,8 @@
  *           `([a-z]{1,20},?){1,18}`, of which 360 may come. Alternatives are looked at one by one,
  *           and the one with the most room counts. A loop that is entered has room for those behind
  *           it only: its register is not known here.
+ * Few       If no text begins with more letters than there is room for, longer tokens die. So few
+ *           letters are worth knowing, too: 16 may come in `([a-z]{1,8},?){1,2}`.
  * Beside    The beginnings of `.{0,38}\w{1,58}` are the texts of `.{0,38}\w{0,58}`. After a letter
  *           the first expression has the alternative `\w{0,57}`, because a text may end there. In
  *           the second one that alternative is a part of another and is dropped (expr/alt.c), so
@@ -154,15 +156,20 @@ static room room_of(looking *l, tsl__expr e, unsigned depth) {
   }
 }
 
+/* With how many letters does the literal begin? */
+static uint32_t leading_letters(const looking *l, const tsl__node *n) {
+  uint32_t i = 0;
+  while (i < n->b && tsl__bytes_has(&l->letters.bytes, tsl__literal_at(l->x, n->a)[i])) i++;
+  return i;
+}
+
 /* May a text of letters alone be one of e? True if in doubt. */
 static bool may_be_letters(looking *l, tsl__expr e, unsigned depth) {
   tsl__node n = tsl__node_at(l->x, e);
   if (++l->looks > LETTERS_LOOKS || depth > DEPTH_MAX) return true;
   switch ((tsl__kind)n.kind) {
-  case TSL__K_LIT:
-    for (uint32_t i = 0; i < n.b; i++)
-      if (!tsl__bytes_has(&l->letters.bytes, tsl__literal_at(l->x, n.a)[i])) return false;
-    return true;
+  case TSL__K_BYTES: return tsl__bytes_meet(tsl__set_at(l->x, n.a), &l->letters.bytes);
+  case TSL__K_LIT: return leading_letters(l, &n) == n.b;
   case TSL__K_SEQ: return may_be_letters(l, n.a, depth + 1) && may_be_letters(l, n.b, depth + 1);
   case TSL__K_ALT:
     for (uint32_t i = 0; i < n.b; i++)
@@ -173,8 +180,32 @@ static bool may_be_letters(looking *l, tsl__expr e, unsigned depth) {
   }
 }
 
+/* The most letters that a text of e begins with; TSL__INF: that is not known. */
+static uint32_t most_letters(looking *l, tsl__expr e, unsigned depth) {
+  tsl__node n = tsl__node_at(l->x, e);
+  uint32_t most = 0, one;
+  if (++l->looks > LETTERS_LOOKS || depth > DEPTH_MAX) return TSL__INF;
+  switch ((tsl__kind)n.kind) {
+  case TSL__K_EPS: return 0;
+  case TSL__K_BYTES: return tsl__bytes_meet(tsl__set_at(l->x, n.a), &l->letters.bytes);
+  case TSL__K_LIT: return leading_letters(l, &n);
+  case TSL__K_SEQ:
+    most = most_letters(l, n.a, depth + 1);
+    return most == TSL__INF || !may_be_letters(l, n.a, depth + 1)
+               ? most
+               : tsl__add(most, most_letters(l, n.b, depth + 1));
+  case TSL__K_ALT:
+    for (uint32_t i = 0; i < n.b; i++)
+      if ((one = most_letters(l, tsl__list_at(l->x, n.a)[i], depth + 1)) > most) most = one;
+    return most;
+  case TSL__K_REPEAT:
+    return n.loop ? TSL__INF : tsl__multiply(most_letters(l, n.a, depth + 1), n.c);
+  default: return TSL__INF;
+  }
+}
+
 bool tsl__letters_by_room(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, uint32_t *most,
-                          bool *ends) {
+                          uint32_t *dead, bool *ends) {
   tsl__expr classes[CLASSES_MAX];
   uint32_t count = 0;
   looking l = {.x = x};
@@ -187,9 +218,12 @@ bool tsl__letters_by_room(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, 
     tsl__letters_of_class(x, classes[i], &l.letters, &live);
     if (!tsl__letters_enough(&l.letters)) continue;
     uint32_t own = room_of(&l, e, 0).most;
-    if (own <= TSL__LETTERS_FEW || (found && own <= *most)) continue;
+    l.looks = 0;
+    bool exact = own && own == most_letters(&l, e, 0);
+    if ((own <= TSL__LETTERS_FEW && !exact) || (found && own <= *most)) continue;
     *letters = l.letters;
     *most = own;
+    *dead = exact ? own : TSL__INF;
     l.looks = 0;
     *ends = may_be_letters(&l, e, 0);
     found = true;

@@ -114,6 +114,11 @@ typedef struct tsl__hint {
   uint32_t alone_limit, alone_dead;
 } tsl__hint;
 
+/* Does a text of more letters than the limit die, and is each letter one byte? */
+static inline bool tsl__hint_is_exact(const tsl__hint *h) {
+  return h->dead <= h->limit && !h->letters.w[2] && !h->letters.w[3];
+}
+
 /* Kinds of walks: those that do not depend on what follows the frame, and those that do
  * (runtime/walk/follow.h). */
 enum { TSL__WALKED_ALONE = 1, TSL__WALKED_BEFORE = 2 };

@@ -55,7 +55,7 @@ level *tsl__level_open(tsl__space *space) {
   l->after = NULL;
   l->follow = 0;
   memset(l->visits, 0, sizeof l->visits);
-  l->sieve.of = NULL;
+  l->sieve.of = l->exact = NULL;
   return l;
 }
 

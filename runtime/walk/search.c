@@ -208,7 +208,8 @@ const tsl__hint *tsl__search_letters(tsl__space *space, level *l, const tsl__sta
     return NULL;
   /* see use_letters */
   if (h->limit < space->vocab->trie.nodes[0].height &&
-      (l->key.over != TSL__WHOLE || h->limit <= TSL__SHORT_MAX))
+      (l->key.over != TSL__WHOLE ||
+       (h->limit <= TSL__SHORT_MAX && (node || !tsl__hint_is_exact(h)))))
     return NULL;
   bool ends = h->ends && !l->last;
   if (h->calls || ends) {
@@ -226,8 +227,7 @@ static const tsl__hint *use_letters(tsl__space *space, level *l, const tsl__stat
                                     uint32_t node, uint32_t depth) {
   const tsl__hint *h = tsl__search_letters(space, l, r, node);
   if (!h) return NULL;
-  /* Tokens of more letters are left to the search; it knows depths in a walk of the whole
-   * vocabulary only. */
+  /* Tokens of more letters are left to the search, which knows depths from the root only. */
   const tsl__trie_node *n = &space->vocab->trie.nodes[node];
   bool limited = h->limit < depth + n->height,
        few = node && n->end - n->own_end < space->mask_words;
@@ -323,10 +323,10 @@ static inline void search_child(tsl__space *space, level *l, const entry *e,
   const tsl__nonascii *nonascii =
       letter && e->hint->nonascii ? tsl__nonascii_at(space, e->hint->nonascii) : NULL;
   if (nonascii && child->byte >= 0x80 && tsl__nonascii_bit(nonascii->exit, c)) letter = false;
-  /* tokens of more letters than the limit are not in the class's mask */
-  if (letter && !e->hint->counted) {
-    letter = e->depth + 1u <= e->hint->limit;
-    too_long = e->depth + 1u + child->height > e->hint->limit;
+  /* tokens of more letters than the limit die, or are not in the class's mask */
+  if (letter && !e->hint->counted && e->depth + 1u + child->height > e->hint->limit) {
+    letter = e->depth + 1u <= e->hint->limit, too_long = e->hint != l->exact;
+    if (!letter && !too_long) return;
   }
   if (letter && !too_long && !sifted &&
       (!child->children || (!tsl__trie_below_meets(trie, child, &e->hint->exits) &&
@@ -389,24 +389,19 @@ static void search_plain(tsl__space *space, level *l, const entry *e, const tsl_
   }
 }
 
-/* Of the bytes that are legal among letters those that children are sifted by. */
-static tsl__bytes sifted_by(const tsl__hint *h, bool quoted) {
-  tsl__bytes by = h->exits;
-  if (quoted) by.w[0] &= ~((uint64_t)1 << '"'), by.w[1] &= ~((uint64_t)1 << ('\\' & 63));
-  return by;
-}
-
-/* The sieve of a hint; NULL: none, or not for this node, below which some text of letters is longer
- * than the limit. */
+/* The sieve of a hint; NULL: none, or not for this node, below which some text of letters may live
+ * past the limit. */
 static const sieve *sieve_of(tsl__space *space, level *l, const entry *e) {
   const tsl__hint *h = e->hint;
   sieve *s = &l->sieve;
-  if (!h || (!h->counted && e->depth + space->vocab->trie.nodes[e->node].height > h->limit))
+  if (!h || (h != l->exact && !h->counted &&
+             e->depth + space->vocab->trie.nodes[e->node].height > h->limit))
     return NULL;
   if (s->of == h && s->quoted == e->quoted) return s->none ? NULL : s;
   const tsl__lengths *lengths = tsl__lengths_of(space);
   const tsl__nonascii *nonascii = h->nonascii ? tsl__nonascii_at(space, h->nonascii) : NULL;
-  tsl__bytes by = sifted_by(h, e->quoted);
+  tsl__bytes by = h->exits; /* children are sifted by these */
+  if (e->quoted) by.w[0] &= ~((uint64_t)1 << '"'), by.w[1] &= ~((uint64_t)1 << ('\\' & 63));
   bool past_ascii = by.w[2] || by.w[3];
   *s = (sieve){.of = h,
                .quoted = e->quoted,
@@ -645,10 +640,13 @@ void tsl__search_node(tsl__space *space, level *l, tsl__state state, uint32_t co
   if (!r || !tsl__trie_below_meets(&space->vocab->trie, &space->vocab->trie.nodes[node], &r->live))
     return;
   size_t floor = l->stack.n;
-  const tsl__hint *h =
-      node == 0 && tsl__leads_to_text(space, r) ? NULL : use_letters(space, l, r, node, 0);
+  const tsl__hint *outer = l->exact, *h = node == 0 && tsl__leads_to_text(space, r)
+                                              ? NULL
+                                              : use_letters(space, l, r, node, 0);
+  l->exact = node == 0 && h && tsl__hint_is_exact(h) ? h : NULL;
   tsl__level_push(space, l, (entry){node, state, count, 0, false, h});
   tsl__search_on(space, l, floor);
+  l->exact = outer;
 }
 
 /* From each node of a set. */

@@ -93,6 +93,9 @@ typedef struct tsl__level {
   tsl__linear_asides aside;
   tsl__reference reference;
   tsl__sieve sieve;
+  /* of the search from the root under way: letters of which no more than the limit may live. They
+   * are those of entries with this hint. NULL: none */
+  const tsl__hint *exact;
   uint32_t *marks; /* tokens gathered by linear.h; NULL: none yet */
   bool whole, last;
   bool graph;          /* the graph of the state was made (subtract.c) */

@@ -184,6 +184,25 @@ static void near_the_length_of_a_text(void) {
     }
 }
 
+/* Few letters: that no more of them may come is known. Classes overlap, and stand beside others. */
+static void few_letters(void) {
+  static const char *const patterns[] = {"^(?:[a-z ]{1,8}-?){1,%u}$",
+                                         "^(?:[a-z]{1,3}[ -]?){1,%u}1?$",
+                                         "^(?:[a-z ]{2,7}1?){2,%u}$",
+                                         "^[a-z ]{0,%u}-?[a-z]{1,9}$",
+                                         "^(?:[a-z]{1,%u}|[b-y1]{2,4})-?[a-z ]{1,5}$",
+                                         "^(?:[a-z]{3}-?){1,%u}[ab ]{0,20}$",
+                                         "^(?:[^1]{1,3}1?){1,%u}$",
+                                         "^(?:-?[a-z]{1,%u}(?:ab)?){1,2}$",
+                                         "^(?:(?:a[a-z ]{0,4}){0,%u}-?){1,3}b$"};
+  char pattern[200];
+  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+    for (unsigned most = 2; most <= 14; most += 3) {
+      snprintf(pattern, sizeof pattern, patterns[i], most);
+      for (uint64_t seed = 0; seed < ROUNDS_OF(3u); seed++) follow(pattern, seed * 17 + most);
+    }
+}
+
 /* Text within a tag, which a length, texts that it must not have and the tag's end bound. */
 static void near_the_length_of_a_tag(void) {
   static const char *const ends[] = {"\"end\":\"1\"}", "\"end\":\"b-\"}",
@@ -286,6 +305,7 @@ int main(void) {
   RUN(near_the_length, "a pattern and a length");
   RUN(all_that_is_left, "each length that may be left");
   RUN(near_the_length_of_a_text, "the same in any text");
+  RUN(few_letters, "small counts within counts");
   RUN(near_the_length_of_a_tag, "the same within a tag");
   RUN(near_the_length_of_an_item, "the same in an array");
   RUN(length_alone, "lengths without a pattern");
