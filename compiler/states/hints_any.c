@@ -233,14 +233,16 @@ bool tsl__letters_by_room(tsl__exprs *x, tsl__expr e, tsl__letter_set *letters, 
 
 /* ---- texts of one class ---------------------------------------------------------------------- */
 
-/* Loops over a class one after the other, each of which may be missing. Returns them without the
- * least number of the last, which may be reached later. TSL__NONE: e is no such thing. */
-static tsl__expr without_least(tsl__exprs *x, tsl__expr e, unsigned depth) {
+/* Loops over a class one after the other, of which one before the last may end early. Returns them
+ * without the least number of the last, which may be reached later. TSL__NONE: e is no such
+ * thing. */
+static tsl__expr without_least(tsl__exprs *x, tsl__expr e, unsigned depth, bool early) {
   tsl__node n = tsl__node_at(x, e), loop = n.kind == TSL__K_SEQ ? tsl__node_at(x, n.a) : n;
   if (depth > DEPTH_MAX || loop.kind != TSL__K_REPEAT || loop.loop || !tsl__is_class_loop(x, &loop))
     return TSL__NONE;
-  if (n.kind != TSL__K_SEQ) return tsl__expr_repeat(x, loop.a, 0, loop.c);
-  tsl__expr rest = loop.b ? TSL__NONE : without_least(x, n.b, depth + 1);
+  if (n.kind != TSL__K_SEQ)
+    return early || !depth ? tsl__expr_repeat(x, loop.a, 0, loop.c) : TSL__NONE;
+  tsl__expr rest = without_least(x, n.b, depth + 1, early || loop.b < loop.c);
   return rest ? tsl__expr_seq(x, n.a, rest) : TSL__NONE;
 }
 
@@ -248,11 +250,11 @@ static tsl__expr without_least(tsl__exprs *x, tsl__expr e, unsigned depth) {
  * which alternatives that others imply are gone. */
 static tsl__expr beginnings(tsl__exprs *x, tsl__expr e) {
   tsl__node n = tsl__node_at(x, e);
-  if (n.kind != TSL__K_ALT) return n.kind == TSL__K_SEQ ? without_least(x, e, 0) : TSL__NONE;
+  if (n.kind != TSL__K_ALT) return n.kind == TSL__K_SEQ ? without_least(x, e, 0, false) : TSL__NONE;
   tsl__expr all = TSL__NONE;
   for (uint32_t i = 0; i < n.b && n.b <= CHAINS_MAX; i++) {
     tsl__expr one = tsl__list_at(x, n.a)[i];
-    if (one != TSL__EPS && !(one = without_least(x, one, 0))) return TSL__NONE;
+    if (one != TSL__EPS && !(one = without_least(x, one, 0, false))) return TSL__NONE;
     all = tsl__expr_alt(x, all, one);
   }
   return all;
