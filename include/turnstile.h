@@ -1168,7 +1168,7 @@ typedef struct tsl_request_source {
   size_t length;       /* of it, in bytes */
   const char *pointer; /* JSON pointer of the constraint, from the request's root */
   size_t offset;       /* of the constraint's value in the request, in bytes */
-  bool part;           /* the text is the bytes of the request that begin at `offset` */
+  bool part;           /* offsets in the text are those in the request, counted from `offset` */
   bool compact;        /* the request wants no white space in JSON (disable_any_whitespace) */
 } tsl_request_source;
 typedef void (*tsl_request_sink)(void *ctx, const tsl_request_source *source);

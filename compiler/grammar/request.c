@@ -30,6 +30,7 @@
 #include "compiler/grammar/source.h"
 #include "compiler/json/json.h"
 #include "compiler/json/measured.h"
+#include "compiler/tools/tools.h"
 #include "runtime/matcher/grammar.h"
 
 /* What may stand at a place. A string at the place of a schema or a tag holds its JSON, as some
@@ -37,6 +38,7 @@
 typedef enum constraint {
   SCHEMA, /* JSON; or a string that holds it */
   ANY_OBJECT,
+  OBJECT, /* a schema of an object, whether or not it says so */
   REGEX,
   CHOICE,
   EITHER, /* EBNF where the text has ::=, else Lark */
@@ -125,17 +127,18 @@ static bool add(reader *r, constraint kind, const tsl__json *value) {
 /* OpenAI's response_format, and `format` of the Responses API. */
 static bool add_format(reader *r, const tsl__json *format) {
   if (!format) return true;
-  const tsl__json *type = member(format, "type"), *outer = member(format, "json_schema"), *schema;
-  if (is(type, "text")) return true;
-  if (is(type, "json_object")) return add(r, ANY_OBJECT, format);
+  const tsl__json *type = member(format, "type"), *named = member(format, "json_schema"), *other;
   if (is(type, "structural_tag")) return add(r, TAGS, format);
+  const tsl__json *schema = tsl__format_schema(format, &other);
+  if (other) return fail(r, TSL_ERR_SCHEMA, other, TSL__OTHER_SCHEMA);
+  if (is(type, "text")) return true;
+  if (is(type, "json_object"))
+    return add(r, schema ? OBJECT : ANY_OBJECT, schema ? schema : format);
   if (!is(type, "json_schema"))
     return fail(r, TSL_ERR_UNSUPPORTED, type ? type : format,
                 "a response format is text, json_object, json_schema or structural_tag");
-  if (!outer) outer = format;
-  schema = tsl__json_get(outer, "schema", 6);
   return schema ? add(r, SCHEMA, schema)
-                : fail(r, TSL_ERR_SCHEMA, outer, "a \"schema\" must stand here");
+                : fail(r, TSL_ERR_SCHEMA, named ? named : format, "a \"schema\" must stand here");
 }
 
 typedef struct place {
@@ -189,6 +192,16 @@ static bool add_ollama(reader *r, const tsl__json *format) {
              : fail(r, TSL_ERR_SCHEMA, format, "\"format\" is \"json\" or a schema");
 }
 
+/* Tools that the model may call. */
+static const tsl__json *tools_of(const tsl__json *o) {
+  const tsl__json *tools = member(o, "tools"), *functions = member(o, "functions");
+  if (tools && tools->length && !is(member(o, "tool_choice"), "none")) return tools;
+  return functions && functions->length && !is(member(o, "function_call"), "none") &&
+                 !is(member(o, "tool_choice"), "none")
+             ? functions
+             : NULL;
+}
+
 /* Looks at every place, those of other servers too. So a request that two servers would read in
  * two ways is an error, and no part of it is passed over. */
 static bool find(reader *r) {
@@ -201,14 +214,21 @@ static bool find(reader *r) {
                               {"ebnf", EBNF},
                               {"grammar", GBNF},
                               {"structural_tag", TAGS}};
-  const tsl__json *o = r->root, *text = member(o, "text"), *tools = member(o, "tools");
+  const tsl__json *o = r->root, *tools = tools_of(o);
   if (o->kind != TSL__JSON_OBJECT) return fail(r, TSL_ERR_SCHEMA, o, "a request is an object");
-  if (tools && tools->length && !is(member(o, "tool_choice"), "none"))
+  if (tools)
     return fail(r, TSL_ERR_UNSUPPORTED, tools,
                 "tools need the format of a model's calls: compile the request with a preset "
                 "(tsl_grammar_tools, Grammar.tools, turnstile tools)");
-  const tsl__json *format = text && text->kind == TSL__JSON_OBJECT ? member(text, "format") : NULL;
-  if (!add_format(r, member(o, "response_format")) || !add_format(r, format) ||
+  const tsl__json *white = member(o, "guided_whitespace_pattern");
+  if (white)
+    return fail(r, TSL_ERR_UNSUPPORTED, white,
+                "white space follows the options of the compile call (whitespace, --ws), not a "
+                "pattern");
+  if (!add_format(r, member(o, "response_format")) ||
+      !add_format(r, member(member(o, "text"), "format")) ||
+      !add_format(r, member(o, "output_format")) ||
+      !add_format(r, member(member(o, "output_config"), "format")) ||
       !add_ollama(r, member(o, "format")) || !add_structured(r, member(o, "structured_outputs")) ||
       !add_places(r, o, older, sizeof older / sizeof *older, false) ||
       !add_places(r, o, own, sizeof own / sizeof *own, true) ||
@@ -219,10 +239,11 @@ static bool find(reader *r) {
     return fail(r, TSL_ERR_UNSUPPORTED, lazy, "grammar_lazy goes with \"grammar\" alone");
   r->lazy = lazy && r->found;
   return r->found ||
-         fail(
-             r, TSL_ERR_SCHEMA, o,
-             "the request constrains nothing: it has none of response_format, text.format, format, "
-             "structured_outputs, json_schema, regex, ebnf, grammar and structural_tag");
+         fail(r, TSL_ERR_SCHEMA, o,
+              "the request constrains nothing: it has none of response_format, text.format, "
+              "output_format, "
+              "output_config.format, format, "
+              "structured_outputs, json_schema, regex, ebnf, grammar and structural_tag");
 }
 
 /* ---- its text -------------------------------------------------------------------------------- */
@@ -321,16 +342,42 @@ static bool holds(tsl__string text, const char *part) {
   return false;
 }
 
-/* The text that is compiled; *part: these are the request's own bytes. */
+/* A schema beside json_object describes objects, so its "type" says so. It is written into a copy:
+ * behind all else, or over a list of types. So offsets are those of the request. */
+static bool object_text(reader *r, tsl__string *out) {
+  static const char word[] = "\"object\"";
+  const tsl__json *v = r->found, *type = tsl__json_get(v, "type", 4);
+  const size_t n = v->end - v->offset, room = n + 24;
+  bool listed = false;
+  char *text = tsl__arena_alloc(&r->arena, room);
+  if (!text) return fail(r, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+  memcpy(text, r->body + v->offset, n);
+  *out = (tsl__string){text, (uint32_t)n};
+  if (!type) {
+    int more = snprintf(text + n - 1, room - n, "%s\"type\":%s}", v->length ? "," : "", word);
+    out->length += (uint32_t)more - 1;
+  }
+  for (uint32_t i = 0; type && type->kind == TSL__JSON_ARRAY && i < type->length; i++)
+    listed |= is(&type->items[i], "object");
+  if (listed) {
+    memset(text + (type->offset - v->offset), ' ', type->end - type->offset);
+    memcpy(text + (type->offset - v->offset), word, sizeof word - 1);
+  }
+  return true;
+}
+
+/* The text that is compiled; *part: offsets in it are those of the request's own bytes. */
 static bool text_of(reader *r, tsl__string *out, bool *part) {
   const tsl__json *v = r->found;
   *part = false;
-  if (r->kind == ANY_OBJECT) {
+  if (r->kind == ANY_OBJECT || (r->kind == OBJECT && v->kind == TSL__JSON_TRUE)) {
     *out = (tsl__string){"{\"type\":\"object\"}", 17};
     return true;
   }
   if (r->kind == CHOICE) return write_choice(r, out);
   if (r->lazy) return lazy_text(r, out);
+  if (r->kind == OBJECT && v->kind == TSL__JSON_OBJECT) return *part = object_text(r, out);
+  if (r->kind == OBJECT) return fail(r, TSL_ERR_SCHEMA, v, "a schema is an object");
   if (v->kind == TSL__JSON_STRING) {
     *out = (tsl__string){v->text, v->length};
     return true;
@@ -351,9 +398,10 @@ static bool text_of(reader *r, tsl__string *out, bool *part) {
 static tsl_request_kind outer_kind(const reader *r, tsl__string text) {
   static const tsl_request_kind kinds[] = {
       [SCHEMA] = TSL_REQUEST_JSON_SCHEMA, [ANY_OBJECT] = TSL_REQUEST_JSON_SCHEMA,
-      [REGEX] = TSL_REQUEST_REGEX,        [CHOICE] = TSL_REQUEST_REGEX,
-      [EITHER] = TSL_REQUEST_LARK,        [GBNF] = TSL_REQUEST_GBNF,
-      [EBNF] = TSL_REQUEST_EBNF,          [TAGS] = TSL_REQUEST_TAGS};
+      [OBJECT] = TSL_REQUEST_JSON_SCHEMA, [REGEX] = TSL_REQUEST_REGEX,
+      [CHOICE] = TSL_REQUEST_REGEX,       [EITHER] = TSL_REQUEST_LARK,
+      [GBNF] = TSL_REQUEST_GBNF,          [EBNF] = TSL_REQUEST_EBNF,
+      [TAGS] = TSL_REQUEST_TAGS};
   if (r->lazy) return TSL_REQUEST_TAGS;
   return r->kind == EITHER && holds(text, "::=") ? TSL_REQUEST_EBNF : kinds[r->kind];
 }

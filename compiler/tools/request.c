@@ -171,44 +171,28 @@ static bool only_objects(tsl__tags *t, tsl__tool *tool) {
   return true;
 }
 
-/* Names with what looks like a schema each? So some write a tool's parameters: Cohere's
- * "parameter_definitions", the "inputs" of smolagents. */
-static bool are_properties(const tsl__json *o) {
-  bool all = o->kind == TSL__JSON_OBJECT && o->length;
-  for (uint32_t i = 0; all && i < o->length; i++)
-    all = o->items[i].kind == TSL__JSON_OBJECT && GET(&o->items[i], "type");
-  return all;
-}
+static int shown(uint32_t length) { return (int)(length < 60 ? length : 60); }
 
-/* Does it read like a schema of arguments? */
-static bool is_schema(const tsl__json *o) {
-  static const char *const words[] = {"properties", "$ref", "allOf", "anyOf", "oneOf"};
-  bool found = IS(GET(o, "type"), "object") || are_properties(o);
-  for (size_t i = 0; i < sizeof words / sizeof *words && !found; i++)
-    found = tsl__json_get(o, words[i], strlen(words[i])) != NULL;
-  return found;
+static bool is_member(const tsl__json *o, const tsl__json *m) {
+  return m && m >= o->items && m < o->items + o->length;
 }
 
 /* A tool without a schema takes any object. What may have been meant for its schema ("parametres",
- * or "parameters" beside "function") is an error, as nothing would hold then. */
-static bool no_other_schema(tsl__tags *t, const tsl__json *o, bool outside) {
-  static const char *const others[] = {"function",      "custom",      "outputSchema",
-                                       "output_schema", "response",    "return",
-                                       "returns",       "annotations", "_meta"};
-  for (uint32_t i = 0; i < o->length; i++) {
-    const tsl__json *m = &o->items[i];
-    bool other = !is_schema(m);
-    for (size_t k = 0; k < sizeof others / sizeof *others && !other; k++)
-      other = strlen(others[k]) == m->key_length && !memcmp(others[k], m->key, m->key_length);
-    if (!other)
-      return tsl__tags_fail(t, TSL_ERR_SCHEMA, m,
-                            "a tool's schema is \"parameters\", \"input_schema\" or "
-                            "\"inputSchema\"%s: is \"%.*s\" meant for it?",
-                            outside ? " beside its name" : "",
-                            (int)(m->key_length < 60 ? m->key_length : 60), m->key),
-             false;
-  }
-  return true;
+ * or "parameters" beside "function") is an error, as it would not hold. */
+static bool no_other_schema(tsl__tags *t, const tsl__json *found, const tsl__json *other,
+                            bool outside) {
+  if (!other) return true;
+  if (!found)
+    return tsl__tags_fail(t, TSL_ERR_SCHEMA, other,
+                          "a tool's schema is \"parameters\", \"input_schema\" or "
+                          "\"inputSchema\"%s: is \"%.*s\" meant for it?",
+                          outside ? " beside its name" : "", shown(other->key_length), other->key),
+           false;
+  return tsl__tags_fail(t, TSL_ERR_SCHEMA, other,
+                        "a tool has one schema, and \"%.*s\" is not the same as \"%.*s\": leave "
+                        "one of them out",
+                        shown(other->key_length), other->key, shown(found->key_length), found->key),
+         false;
 }
 
 static bool read_tool(tsl__tags *t, const tsl__json *o, tsl__tool *out) {
@@ -217,9 +201,8 @@ static bool read_tool(tsl__tags *t, const tsl__json *o, tsl__tool *out) {
   if (!inner || inner->kind != TSL__JSON_OBJECT) inner = GET(o, "custom");
   if (!inner || inner->kind != TSL__JSON_OBJECT) inner = o;
   const tsl__json *name = GET(inner, "name");
-  *out = (tsl__tool){.parameters = present(inner, "parameters"), .at = o};
-  if (!out->parameters) out->parameters = present(inner, "input_schema");
-  if (!out->parameters) out->parameters = present(inner, "inputSchema");
+  const tsl__json *other, *found = tsl__tool_schema(inner, o, &other);
+  *out = (tsl__tool){.parameters = (tsl__json *)(uintptr_t)found, .at = o};
   if (type && !IS(type, "function") && !IS(type, "custom") && !out->parameters)
     return fail(t, TSL_ERR_UNSUPPORTED, type,
                 "only function tools are supported: this type's arguments have no schema here");
@@ -230,9 +213,8 @@ static bool read_tool(tsl__tags *t, const tsl__json *o, tsl__tool *out) {
     return fail(t, TSL_ERR_SCHEMA, strict, "\"strict\" is true or false");
   out->loose = strict && strict->kind == TSL__JSON_FALSE;
   out->name = (tsl__string){name->text, name->length};
-  if (out->parameters) return only_objects(t, out);
-  if (!no_other_schema(t, inner, false) || (inner != o && !no_other_schema(t, o, true)))
-    return false;
+  if (!no_other_schema(t, found, other, inner != o && is_member(o, other))) return false;
+  if (found) return only_objects(t, out);
   return !IS(type, "custom") || read_custom(t, inner, out);
 }
 
@@ -378,13 +360,10 @@ static bool read_function_call(tsl__tags *t, const tsl__json *choice, tsl__reque
 /* ---- the response format --------------------------------------------------------------------- */
 
 /* A JSON object: any, or what a schema says of it, which other servers take here, too. */
-static bool read_object(tsl__tags *t, const tsl__json *format, tsl__tag *n) {
+static bool read_object(tsl__tags *t, const tsl__json *schema, tsl__tag *n) {
   static const char any_object[] = "{\"type\":\"object\"}";
-  const tsl__json *named = present(format, "json_schema");
-  tsl__tool object = {.parameters = present(format, "schema")};
-  if (!object.parameters && named) object.parameters = present(named, "schema");
-  if (!object.parameters) object.parameters = (tsl__json *)(uintptr_t)named;
-  if (object.parameters && !only_objects(t, &object)) return false;
+  tsl__tool object = {.parameters = (tsl__json *)(uintptr_t)schema};
+  if (schema && !only_objects(t, &object)) return false;
   n->schema = object.parameters;
   n->source = object.source;
   if (n->schema) return true;
@@ -396,16 +375,17 @@ static bool read_object(tsl__tags *t, const tsl__json *format, tsl__tag *n) {
 }
 
 static bool read_format(tsl__tags *t, const tsl__json *format, tsl__request *r) {
-  const tsl__json *type = format ? GET(format, "type") : NULL,
-                  *named = format ? present(format, "json_schema") : NULL;
+  const tsl__json *type = format ? GET(format, "type") : NULL, *other;
   if (!format) return true;
   if (IS(type, "structural_tag")) return (r->content = tsl__tags_read(t, format)) != NULL;
+  const tsl__json *schema = tsl__format_schema(format, &other);
+  if (other) return fail(t, TSL_ERR_SCHEMA, other, TSL__OTHER_SCHEMA);
   tsl__tag *n = tsl__tags_node(t, TSL__TAG_SCHEMA, format);
   if (!n) return false;
   if (IS(type, "json_object")) {
-    if (!read_object(t, format, n)) return false;
+    if (!read_object(t, schema, n)) return false;
   } else if (IS(type, "json_schema")) {
-    n->schema = GET(named ? named : format, "schema");
+    n->schema = (tsl__json *)(uintptr_t)schema;
     if (!n->schema) return fail(t, TSL_ERR_SCHEMA, format, "the response format has no \"schema\"");
   } else {
     return fail(t, TSL_ERR_UNSUPPORTED, format,
@@ -423,12 +403,18 @@ static bool find_format(tsl__tags *t, const tsl__json *o, const tsl__json **out)
                 {"text", "format"},
                 {NULL, "output_format"},
                 {"output_config", "format"}};
+  const tsl__json *other;
   *out = NULL;
   for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
     const tsl__json *in = places[i].outer ? present(o, places[i].outer) : o,
                     *format =
                         in && in->kind == TSL__JSON_OBJECT ? present(in, places[i].key) : NULL;
-    if (!format || IS(GET(format, "type"), "text")) continue;
+    if (!format) continue;
+    if (IS(GET(format, "type"), "text")) {
+      tsl__format_schema(format, &other);
+      if (other) return fail(t, TSL_ERR_SCHEMA, other, TSL__OTHER_SCHEMA);
+      continue;
+    }
     if (*out)
       return fail(t, TSL_ERR_SCHEMA, format,
                   "an answer has one format, and another one is requested already");
@@ -454,8 +440,14 @@ static bool no_other_format(tsl__tags *t, const tsl__json *o) {
       {"grammar", tag},
       {"regex", tag},
       {"ebnf", tag},
+      {"structural_tag", tag},
       {"format", schema},
   };
+  const tsl__json *white = present(o, "guided_whitespace_pattern");
+  if (white)
+    return fail(t, TSL_ERR_UNSUPPORTED, white,
+                "white space follows the options of the compile call (whitespace, --ws), not a "
+                "pattern");
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
     const tsl__json *other = present(o, others[i].key);
     if (other && (other->kind != TSL__JSON_STRING || other->length))

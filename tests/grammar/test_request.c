@@ -28,6 +28,23 @@ static void accepted(void) {
   } table[] = {
       {"{\"response_format\": {\"type\": \"json_object\"}}", "{\"a\": 1}", "[1]"},
       {"{\"response_format\": {\"type\": \"text\"}, \"regex\": \"a+\"}", "aa", "b"},
+#define OBJECT(members) "{\"response_format\": {\"type\": \"json_object\", " members "}}"
+#define NEEDS_A "{\"required\": [\"a\"]}"
+      {OBJECT("\"schema\": " NEEDS_A), "{\"a\": 1}", "{}"},
+      {OBJECT("\"schema\": {}"), "{}", "[]"},
+      {OBJECT("\"schema\": true"), "{}", "[]"},
+      {OBJECT("\"schema\": {\"type\": [\"object\", \"null\"], \"required\": [\"a\"]}"),
+       "{\"a\": 1}", "null"},
+      {OBJECT("\"json_schema\": " NEEDS_A), "{\"a\": 1}", "{}"},
+      {OBJECT("\"json_schema\": {\"name\": \"n\", \"schema\": " NEEDS_A "}"), "{\"a\": 1}", "{}"},
+      {OBJECT("\"json_schema\": " NEEDS_A ", \"schema\": " NEEDS_A), "{\"a\": 1}", "{}"},
+      {"{\"text\": {\"format\": {\"type\": \"json_object\", \"schema\": " NEEDS_A "}}}",
+       "{\"a\": 1}", "{}"},
+      {"{\"output_format\": {\"type\": \"json_schema\", \"schema\": " NEEDS_A "}}", "{\"a\": 1}",
+       "{}"},
+      {"{\"output_config\": {\"format\": {\"type\": \"json_object\", \"schema\": " NEEDS_A "}}}",
+       "{\"a\": 1}", "{}"},
+      {"{\"functions\": [{}], \"function_call\": \"none\", \"format\": \"json\"}", "{}", "1"},
       {"{\"response_format\": {\"type\": \"json_schema\", \"json_schema\": {\"name\": \"n\", "
        "\"schema\": {\"enum\": [1, \"x\"]}}}}",
        "\"x\"", "2"},
@@ -104,6 +121,31 @@ static void refused(void) {
     const char *words, *pointer;
     uint32_t column; /* 0: any */
   } table[] = {
+      {OBJECT("\"schema\": {\"minProperties\": 2, \"maxProperties\": 1}"), TSL_ERR_EMPTY, "",
+       "/response_format/schema", 0},
+      {OBJECT("\"schema\": {\"properties\": {\"a\": {\"type\": 7}}}"), TSL_ERR_SCHEMA, "",
+       "/response_format/schema/properties/a/type", 85},
+      {OBJECT("\"schema\": 3"), TSL_ERR_SCHEMA, "is an object", "/response_format/schema", 0},
+      {OBJECT("\"schema\": {}, \"json_schema\": " NEEDS_A), TSL_ERR_SCHEMA, "would not hold",
+       "/response_format/json_schema", 0},
+      {OBJECT("\"response_schema\": {\"type\": \"object\"}"), TSL_ERR_SCHEMA, "would not hold",
+       "/response_format/response_schema", 0},
+      {"{\"response_format\": {\"type\": \"text\", \"schema\": {}}, \"regex\": \"a\"}",
+       TSL_ERR_SCHEMA, "would not hold", "/response_format/schema", 0},
+      {"{\"response_format\": {\"type\": \"json_schema\", \"schema\": {\"const\": 1}, "
+       "\"json_schema\": {\"schema\": {\"const\": 2}}}}",
+       TSL_ERR_SCHEMA, "would not hold", "/response_format/json_schema/schema", 0},
+      {"{\"response_format\": {\"type\": \"json_schema\", \"json_schema\": {\"schema\": {}, "
+       "\"value\": {\"type\": \"object\"}}}}",
+       TSL_ERR_SCHEMA, "would not hold", "/response_format/json_schema/value", 0},
+      {"{\"output_format\": {\"type\": \"json_object\"}, \"regex\": \"a\"}", TSL_ERR_SCHEMA, "two",
+       "/regex", 0},
+      {"{\"functions\": [{}], \"format\": \"json\"}", TSL_ERR_UNSUPPORTED, "preset", "/functions",
+       0},
+      {"{\"format\": \"json\", \"guided_whitespace_pattern\": \" ?\"}", TSL_ERR_UNSUPPORTED,
+       "not a pattern", "/guided_whitespace_pattern", 0},
+      {"{\"structured_outputs\": {\"json\": {}, \"whitespace_pattern\": \" ?\"}}",
+       TSL_ERR_UNSUPPORTED, "", "/structured_outputs/whitespace_pattern", 0},
       {"{\"regex\": \"a\"", TSL_ERR_SYNTAX, "", "", 0},
       {"[1]", TSL_ERR_SCHEMA, "an object", "", 1},
       {"{\"prompt\": \"x\"}", TSL_ERR_SCHEMA, "constrains nothing", "", 1},

@@ -124,6 +124,24 @@ static const struct {
      "/tools/0/parameter_definitions"},
     {"[{\"name\":\"f\",\"inputs\":{\"a\":{\"type\":\"string\"},\"b\":{\"type\":\"integer\"}}}]",
      NULL, TSL_ERR_SCHEMA, "\"inputs\" meant for it", "/0/inputs"},
+    {"[{\"name\":\"f\",\"parameters\":" S ",\"input_schema\":{\"type\":\"object\"}}]", NULL,
+     TSL_ERR_SCHEMA, "\"input_schema\" is not the same as \"parameters\"", "/0/input_schema"},
+    {"[{\"type\":\"function\",\"function\":{\"name\":\"f\",\"parameters\":" S
+     "},\"parameters\":{}}]",
+     NULL, TSL_ERR_SCHEMA, "has one schema", "/0/parameters"},
+    {"[{\"name\":\"f\",\"parameters\":" S ",\"schema\":{\"type\":\"object\"}}]", NULL,
+     TSL_ERR_SCHEMA, "has one schema", "/0/schema"},
+    {"{\"response_format\":{\"type\":\"json_schema\",\"schema\":{},\"json_schema\":{\"schema\":" S
+     "}}}",
+     NULL, TSL_ERR_SCHEMA, "would not hold", "/response_format/json_schema/schema"},
+    {"{\"response_format\":{\"type\":\"json_object\",\"response_schema\":" S "}}", NULL,
+     TSL_ERR_SCHEMA, "would not hold", "/response_format/response_schema"},
+    {"{\"response_format\":{\"type\":\"text\",\"schema\":" S "}}", NULL, TSL_ERR_SCHEMA,
+     "would not hold", "/response_format/schema"},
+    {"{\"model\":\"m\",\"structural_tag\":{}}", NULL, TSL_ERR_UNSUPPORTED, "another server's",
+     "/structural_tag"},
+    {"{\"model\":\"m\",\"guided_whitespace_pattern\":\" ?\"}", NULL, TSL_ERR_UNSUPPORTED,
+     "not a pattern", "/guided_whitespace_pattern"},
     {"3", NULL, TSL_ERR_SCHEMA, "a request is an object", ""},
 };
 
@@ -181,6 +199,10 @@ static const struct {
      "text", "\"content\": \"text\""},
     {"qwen3", "[{\"name\":\"f\",\"parameters\":null,\"input_schema\":" S "}]",
      "<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call>", NULL},
+    {"qwen3",
+     "[{\"function\":{\"name\":\"f\",\"parameters\":" S ",\"inputSchema\":" S "},\"parameters\":" S
+     "}]",
+     "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\":1}}\n</tool_call>", "\"name\": \"f\""},
     {"qwen3", "[" TOOL("f", "{}") "]",
      "<tool_call>\n{\"name\": \"f\", \"arguments\": 1}\n</tool_call>", NULL},
     {"qwen3", "[" TOOL("f", "{}") "]",
