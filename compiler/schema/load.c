@@ -187,6 +187,7 @@ static size_t fragment_at(const char *p, size_t n) {
 static bool read_metaschema(struct schema *s, const tsl__json *meta, const tsl__json *name,
                             struct dialect *out) {
   const tsl__json *list = tsl__json_get(meta, "$vocabulary", 11);
+  out->known = true;
   out->draft = draft_of(meta, 0);
   if (!list || list->kind != TSL__JSON_OBJECT || out->draft & (D3 | D4 | D6 | D7)) return true;
   out->without = tsl__schema_vocabularies();

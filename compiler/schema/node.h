@@ -69,6 +69,7 @@ struct resource {
 struct dialect { /* what a metaschema of one's own says */
   const char *uri;
   uint32_t draft; /* the one it extends; 0: it does not say */
+  bool known;     /* there is a document of that URI */
   uint64_t without;
 };
 

@@ -21,6 +21,7 @@
 #include "compiler/formats/formats.h"
 #include "compiler/regex/regex.h"
 #include "compiler/schema/goal.h"
+#include "compiler/schema/report/doubts.h"
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
@@ -170,6 +171,7 @@ static const char *type_meant(const tsl__json *name) {
       {"any", "without \"type\" all are"},
       {"function", "a tool's schema is its \"parameters\""},
       {"json_schema", "a response format's schema is its \"schema\""},
+      {"json_object", "is \"object\" meant, or what \"schema\" holds?"},
   };
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (same_letters(name, others[i].word)) return others[i].meant;
@@ -545,9 +547,7 @@ void tsl__node_limit_types(struct node *node) {
 static bool read_node(struct schema *s, sid id) {
   struct node *node = s->nodes.at[id];
   struct reader r = {s, node, s->resources.at[node->resource].draft};
-  if (node->at->kind != TSL__JSON_OBJECT)
-    return tsl__schema_fail(s, TSL_ERR_SCHEMA, node->at, "a schema must be an object or a boolean"),
-           false;
+  if (node->at->kind != TSL__JSON_OBJECT) return tsl__schema_fail_no_schema(s, node->at), false;
   struct keyword_value found[KW_COUNT + 1];
   uint32_t n = collect(&r, found), kept = 0;
   for (uint32_t i = 0; i < n; i++) {

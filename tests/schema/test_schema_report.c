@@ -340,7 +340,8 @@ static void test_warnings(void) {
   warned("{\"name\":\"f\",\"input_schema\":" INNER "}", "what \\\"input_schema\\\" holds");
   warned("{\"name\":\"f\",\"parameters\":" INNER "}", "what \\\"parameters\\\" holds");
   warned("{\"name\":\"f\",\"strict\":true,\"schema\":" INNER "}", "what \\\"schema\\\" holds");
-  warned("{\"json_schema\":{\"name\":\"f\",\"schema\":" INNER "}}", "json_schema");
+  warned("{\"json_schema\":{\"name\":\"f\",\"schema\":" INNER "}}",
+         "seems to be at /json_schema/schema");
   warned("{\"propertes\":{}}", "is properties meant?");
   warned("{\"properties\":{\"a\":{\"maxlength\":3}}}", "is maxLength meant?");
   warned("{\"properties\":{\"u\":" CLOSED("\"last_name\":{}", "lastname") "}}",
@@ -360,6 +361,48 @@ static void test_warnings(void) {
   warned("{\"properties\":{\"a\":{},\"b\":{\"a\":1}}}", NULL);
 }
 
+/* A root without keywords allows any JSON. */
+static void test_root_doubts(void) {
+  warned("{\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"schema\":" INNER "}}}",
+         "seems to be at /response_format/json_schema/schema");
+  warned("{\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"f\",\"parameters\":" INNER
+         "}}]}",
+         "seems to be at /tools/0/function/parameters");
+  warned("{\"responseSchema\":" INNER "}", "what \\\"responseSchema\\\" holds");
+  warned("{\"openapi\":\"3.0.0\",\"components\":{\"schemas\":{\"A\":" INNER "}}}",
+         "seems to be at /components/schemas/A");
+  warned("{\"$defs\":{\"A\":" INNER "}}", "is {\\\"$ref\\\": \\\"#/$defs/A\\\"} meant");
+  warned("{\"name\":{\"type\":\"string\"},\"age\":{\"type\":\"integer\"}}",
+         "belong under \\\"properties\\\"");
+  warned("{\"person\":" INNER ",\"title\":\"t\"}", "is the schema what \\\"person\\\" holds");
+  warned("{\"name\":\"Bob\",\"age\":3}", "a schema has \\\"type\\\"");
+  warned("{\"title\":\"t\",\"x-note\":{\"a\":1},\"default\":" INNER "}", NULL);
+  warned("{\"$defs\":{\"A\":" INNER "},\"$ref\":\"#/$defs/A\"}", NULL);
+  warned("{\"name\":\"Bob\",\"type\":\"object\"}", NULL);
+}
+
+/* Keywords and maps in the place of schemas, and metaschemas that nobody knows. */
+static void test_other_doubts(void) {
+  warned("{\"properties\":{\"a\":{},\"additionalProperties\":false}}",
+         "\\\"additionalProperties\\\" is a property here");
+  warned("{\"properties\":{\"additionalProperties\":{},\"const\":true}}", NULL);
+  warned("{\"properties\":{\"a\":{\"type\":\"null\"},\"b\":{\"$ref\":\"#/properties\"}}}",
+         "is \\\"#/properties/a\\\" meant?");
+  warned("{\"properties\":{\"a\":{\"type\":\"null\"},\"b\":{\"$ref\":\"#/properties/a\"}}}", NULL);
+  warned("{\"$schema\":\"draft-07\",\"type\":\"null\"}", "json-schema.org/draft-07/schema#");
+  warned("{\"$schema\":\"http://json-schema.org/draft-99/schema#\",\"type\":\"null\"}", "2020-12");
+  warned("{\"$schema\":\"http://json-schema.org/schema#\",\"type\":\"null\"}", NULL);
+  warned("{\"$schema\":\"https://json-schema.org/draft/2019-09/schema\",\"type\":\"null\"}", NULL);
+  warned("{\"properties\":{\"$schema\":{\"$schema\":\"x\"}}}", NULL);
+  blamed("{\"properties\":{\"a\":{},\"required\":[\"a\"]}}", "/properties/required",
+         "as a keyword \"required\" belongs beside \"properties\"");
+  blamed("{\"properties\":{\"a\":\"string\"}}", "/properties/a",
+         "is {\"type\": \"string\"} meant?");
+  blamed("[{\"parameters\":" INNER "}]", "", "seems to be at /0/parameters");
+  blamed("\"{}\"", "", "a string that holds JSON");
+  blamed("{\"type\":\"json_object\"}", "/type", "is \"object\" meant");
+}
+
 int main(void) {
   make_vocab();
   RUN(test_out_of_memory, "every allocation may fail");
@@ -372,6 +415,8 @@ int main(void) {
   RUN(test_blame, "errors name the member that is to blame");
   RUN(test_references, "references that lead nowhere: what was meant");
   RUN(test_warnings, "the report: warnings");
+  RUN(test_root_doubts, "the report: a root without keywords");
+  RUN(test_other_doubts, "keywords, maps and metaschemas that are not what was meant");
   RUN(test_long_names, "names that are too long to be shown");
   tsl_vocab_release(vocab);
   return tsl_test_end();

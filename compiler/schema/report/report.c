@@ -16,6 +16,7 @@
  * Warnings  An entry has "warning": true where the schema hardly means what it says. Examples are a
  *           word that looks like a keyword, a schema that stands inside a wrapper, and a member
  *           that can never be written. words.c finds the name that was meant, for the lint as well.
+ *           doubts.c finds the rest.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,6 +24,7 @@
 
 #include "compiler/schema/schema.h"
 #include "compiler/schema/goal.h"
+#include "compiler/schema/report/doubts.h"
 #include "compiler/schema/report/words.h"
 
 struct report {
@@ -175,18 +177,26 @@ static void reach_all(struct report *r) {
 
 /* ---- going through the documents ------------------------------------------------------------- */
 
-/* A word that is no keyword, at the root or elsewhere. */
+/* A word that is no keyword. */
 static void unknown(struct report *r, const tsl__json *at, const tsl__json *word) {
   const char *other = tsl__schema_meant(word->key, word->key_length);
-  char text[TSL__WORD_MAX * 2 + 64];
-  if (at == r->s->root && !tsl__node_of(r->s, at->user)->mask && tsl__schema_is_wrapper(word)) {
-    snprintf(text, sizeof text, "no keyword: the schema itself is what \"%.*s\" holds",
-             (int)word->key_length, word->key);
-    entry(r, word, text, false, true);
-  } else if (other) {
+  char text[TSL__DOUBT_MAX];
+  if (other)
     snprintf(text, sizeof text, "no keyword: is %s meant?", other);
-    entry(r, word, text, false, true);
-  }
+  else if (!tsl__schema_doubt_metaschema(r->s, at, word, text))
+    return;
+  entry(r, word, text, false, true);
+}
+
+/* A keyword that is enforced, and hardly means what it says. */
+static bool doubted(struct report *r, const struct node *n, const tsl__json *keyword,
+                    enum keyword k) {
+  char text[TSL__DOUBT_MAX];
+  if (!(k == KW_PROPERTIES && tsl__schema_doubt_properties(keyword, text)) &&
+      !(k == KW_REF && tsl__schema_doubt_reference(r->s, n, text)))
+    return false;
+  entry(r, keyword, text, true, true);
+  return true;
 }
 
 /* A name that is required, and that a closed object has no place for. */
@@ -217,16 +227,22 @@ static bool repeated(struct report *r, const tsl__json *member, bool enforced) {
 
 static void entries(struct report *r, const tsl__json *at) {
   const struct node *n = tsl__node_of(r->s, at->user);
+  char text[TSL__DOUBT_MAX];
+  const tsl__json *doubt = at == r->s->root ? tsl__schema_doubt_root(r->s, text) : NULL;
   for (uint32_t i = 0; i < at->length; i++) {
     enum keyword k = tsl__schema_keyword(at->items[i].key, at->items[i].key_length);
     if (k == KW_COUNT) {
-      if (!repeated(r, &at->items[i], false)) unknown(r, at, &at->items[i]);
+      if (repeated(r, &at->items[i], false)) continue;
+      if (&at->items[i] == doubt)
+        entry(r, doubt, text, false, true);
+      else
+        unknown(r, at, &at->items[i]);
       continue;
     }
     const char *why = reason(r, n, &at->items[i], k);
     bool done = !why && ((k == KW_REQUIRED && misplaced(r, n, &at->items[i])) ||
                          (k == KW_DEPENDENCIES && replaced(r, n, &at->items[i])) ||
-                         repeated(r, &at->items[i], true));
+                         doubted(r, n, &at->items[i], k) || repeated(r, &at->items[i], true));
     if (!done) entry(r, &at->items[i], why, !why, false);
   }
 }

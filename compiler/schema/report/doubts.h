@@ -1,0 +1,28 @@
+/* doubts.h - what a schema hardly means as it says: warnings of the report.
+ *
+ * A function with `out` writes a message of at most TSL__DOUBT_MAX bytes to `out`, NUL-terminated.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TSL_COMPILER_SCHEMA_REPORT_DOUBTS_H
+#define TSL_COMPILER_SCHEMA_REPORT_DOUBTS_H
+
+#include "compiler/schema/node.h"
+#include "compiler/schema/state.h"
+
+#define TSL__DOUBT_MAX 768
+
+/* The member of the root to warn about where no member is a keyword, so that any JSON is allowed.
+ * NULL: some member is one, or all of them are notes. */
+const tsl__json *tsl__schema_doubt_root(const struct schema *s, char *out);
+/* Is the value of `properties` one that has keywords among the properties? */
+bool tsl__schema_doubt_properties(const tsl__json *properties, char *out);
+/* Does the reference of n lead to a map of schemas, such as `properties`, which asserts nothing? */
+bool tsl__schema_doubt_reference(const struct schema *s, const struct node *n, char *out);
+/* Is this the $schema of a resource, and does it name nothing that is known? */
+bool tsl__schema_doubt_metaschema(const struct schema *s, const tsl__json *at,
+                                  const tsl__json *name, char *out);
+/* Fail, as `at` is neither an object nor a boolean, with what may have been meant. */
+void tsl__schema_fail_no_schema(struct schema *s, const tsl__json *at);
+
+#endif
