@@ -116,7 +116,7 @@ typedef struct tsl__hint {
 
 /* Does a text of more letters than the limit die, and is each letter one byte? */
 static inline bool tsl__hint_is_exact(const tsl__hint *h) {
-  return h->dead <= h->limit && !h->letters.w[2] && !h->letters.w[3];
+  return h->dead <= h->limit && h->limit != TSL__COUNT_INF && !h->letters.w[2] && !h->letters.w[3];
 }
 
 /* Kinds of walks: those that do not depend on what follows the frame, and those that do

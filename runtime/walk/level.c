@@ -55,7 +55,7 @@ level *tsl__level_open(tsl__space *space) {
   l->after = NULL;
   l->follow = 0;
   memset(l->visits, 0, sizeof l->visits);
-  l->sieve.of = l->exact = NULL;
+  l->sieve.of = NULL;
   return l;
 }
 
@@ -204,6 +204,16 @@ tsl__mask tsl__level_mask(tsl__space *space, level *l) {
     l->marks = NULL;
   }
   return tsl__gather_done(space, &l->gather);
+}
+
+uint8_t tsl__letters_from(const tsl__space *space, const level *l, const tsl__hint *h,
+                          uint32_t node) {
+  const tsl__trie_node *nodes = space->vocab->trie.nodes;
+  if (!h || h->counted || l->key.over != TSL__WHOLE || !tsl__hint_is_exact(h))
+    return TSL__FROM_NOWHERE;
+  if (!node) return 0;
+  bool below_root = node - nodes[0].first_child < nodes[0].children;
+  return below_root && nodes[node].byte < 0x80 ? 1 : TSL__FROM_NOWHERE;
 }
 
 void tsl__level_push(tsl__space *space, level *l, tsl__level_entry e) {

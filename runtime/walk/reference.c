@@ -88,7 +88,8 @@ bool tsl__reference_apply(tsl__space *space, tsl__level *l, tsl__reference *ref)
   if (ref->quoted) tsl__search_quoted(space, l, ref->quoted, &ref->from, &ref->letters, NULL);
   if (ref->among)
     tsl__level_push(space, l,
-                    (tsl__level_entry){0, ref->from.state, ref->from.count, 0, false, &ref->hint});
+                    (tsl__level_entry){0, ref->from.state, ref->from.count, 0, false,
+                                       TSL__FROM_NOWHERE, &ref->hint});
   tsl__search_on(space, l, floor);
   return space->status == TSL_OK;
 }
@@ -115,7 +116,7 @@ static void except_node(tsl__space *space, tsl__level *l, tsl__state state, uint
                         tsl__reference *ref) {
   const tsl__trie *trie = &space->vocab->trie;
   size_t floor = l->stack.n;
-  tsl__level_push(space, l, (tsl__level_entry){node, state, 0, 0, false, NULL});
+  tsl__level_push(space, l, (tsl__level_entry){node, state, 0, 0, false, 0, NULL});
   while (l->stack.n > floor && space->status == TSL_OK) {
     tsl__level_entry e = l->stack.at[--l->stack.n];
     const tsl__state_rec *r = tsl__state_expanded(space, e.state);
@@ -131,7 +132,7 @@ static void except_node(tsl__space *space, tsl__level *l, tsl__state state, uint
       const tsl__state_rec *rt = tsl__state_expanded(space, to);
       if (!rt || (rt->flags & TSL__STATE_NULLABLE && !except_here(space, c, ref))) return;
       if (trie->nodes[c].children)
-        tsl__level_push(space, l, (tsl__level_entry){c, to, count, 0, false, NULL});
+        tsl__level_push(space, l, (tsl__level_entry){c, to, count, 0, false, 0, NULL});
     }
   }
 }

@@ -209,7 +209,7 @@ const tsl__hint *tsl__search_letters(tsl__space *space, level *l, const tsl__sta
   /* see use_letters */
   if (h->limit < space->vocab->trie.nodes[0].height &&
       (l->key.over != TSL__WHOLE ||
-       (h->limit <= TSL__SHORT_MAX && (node || !tsl__hint_is_exact(h)))))
+       (h->limit <= TSL__SHORT_MAX && tsl__letters_from(space, l, h, node) == TSL__FROM_NOWHERE)))
     return NULL;
   bool ends = h->ends && !l->last;
   if (h->calls || ends) {
@@ -229,14 +229,14 @@ static const tsl__hint *use_letters(tsl__space *space, level *l, const tsl__stat
   if (!h) return NULL;
   /* Tokens of more letters are left to the search, which knows depths from the root only. */
   const tsl__trie_node *n = &space->vocab->trie.nodes[node];
-  bool limited = h->limit < depth + n->height,
-       few = node && n->end - n->own_end < space->mask_words;
+  const uint32_t most = tsl__letters_to(h, tsl__letters_from(space, l, h, node));
+  bool limited = most < depth + n->height, few = node && n->end - n->own_end < space->mask_words;
   if (!limited && few && tsl__level_bits(space, l))
     tsl__class_gather(space, &h->letters, h->nonascii, node, &l->gather, l->marks);
   else
     tsl__gather_mask(
         space, &l->gather,
-        tsl__class_mask(space, &h->letters, h->nonascii, node, limited ? h->limit : UINT32_MAX));
+        tsl__class_mask(space, &h->letters, h->nonascii, node, limited ? most : UINT32_MAX));
   return h;
 }
 
@@ -298,10 +298,11 @@ void tsl__search_below(tsl__space *space, level *l, tsl__state state, uint32_t c
     return;
   if (tsl__trie_below_within(trie, n, r->self))
     tsl__gather_tokens(space, &l->gather, trie->order + n->own_end, n->end - n->own_end);
-  else
-    tsl__level_push(
-        space, l,
-        (entry){node, state, count, (uint16_t)depth, false, use_letters(space, l, r, node, depth)});
+  else {
+    const tsl__hint *h = use_letters(space, l, r, node, depth);
+    uint8_t from = tsl__letters_from(space, l, h, node);
+    tsl__level_push(space, l, (entry){node, state, count, (uint16_t)depth, false, from, h});
+  }
 }
 
 /* The same of a child; its own tokens are gathered. */
@@ -324,8 +325,10 @@ static inline void search_child(tsl__space *space, level *l, const entry *e,
       letter && e->hint->nonascii ? tsl__nonascii_at(space, e->hint->nonascii) : NULL;
   if (nonascii && child->byte >= 0x80 && tsl__nonascii_bit(nonascii->exit, c)) letter = false;
   /* tokens of more letters than the limit die, or are not in the class's mask */
-  if (letter && !e->hint->counted && e->depth + 1u + child->height > e->hint->limit) {
-    letter = e->depth + 1u <= e->hint->limit, too_long = e->hint != l->exact;
+  if (letter && !e->hint->counted &&
+      e->depth + 1u + child->height > tsl__letters_to(e->hint, e->from)) {
+    letter = e->depth + 1u <= tsl__letters_to(e->hint, e->from),
+    too_long = e->from == TSL__FROM_NOWHERE;
     if (!letter && !too_long) return;
   }
   if (letter && !too_long && !sifted &&
@@ -337,7 +340,8 @@ static inline void search_child(tsl__space *space, level *l, const entry *e,
   if (!t) return;
   tsl__state to = tsl__target_resolve(space, t, e->count, &count);
   if (letter)
-    push_letter(space, l, (entry){c, to, count, (uint16_t)(e->depth + 1), e->quoted, e->hint},
+    push_letter(space, l,
+                (entry){c, to, count, (uint16_t)(e->depth + 1), e->quoted, e->from, e->hint},
                 e->state);
   else
     tsl__search_enter(space, l, to, count, c, e->depth + 1);
@@ -385,7 +389,7 @@ static void search_plain(tsl__space *space, level *l, const entry *e, const tsl_
       tsl__gather_tokens(space, &l->gather, trie->order + child->own_end,
                          child->end - child->own_end);
     else
-      tsl__level_push(space, l, (entry){c, to, count, (uint16_t)(e->depth + 1), false, NULL});
+      tsl__level_push(space, l, (entry){c, to, count, (uint16_t)(e->depth + 1), false, 0, NULL});
   }
 }
 
@@ -394,7 +398,7 @@ static void search_plain(tsl__space *space, level *l, const entry *e, const tsl_
 static const sieve *sieve_of(tsl__space *space, level *l, const entry *e) {
   const tsl__hint *h = e->hint;
   sieve *s = &l->sieve;
-  if (!h || (h != l->exact && !h->counted &&
+  if (!h || (e->from == TSL__FROM_NOWHERE && !h->counted &&
              e->depth + space->vocab->trie.nodes[e->node].height > h->limit))
     return NULL;
   if (s->of == h && s->quoted == e->quoted) return s->none ? NULL : s;
@@ -495,7 +499,7 @@ bool tsl__search_quoted(tsl__space *space, level *l, const tsl__linear *quoted,
     uint32_t count;
     tsl__state to = tsl__target_resolve(space, a.to, a.count, &count);
     if (a.letters && hint)
-      push_letter(space, l, (entry){a.node, to, count, a.depth, false, hint}, 0);
+      push_letter(space, l, (entry){a.node, to, count, a.depth, false, TSL__FROM_NOWHERE, hint}, 0);
     else
       tsl__search_enter(space, l, to, count, a.node, a.depth);
   }
@@ -640,13 +644,11 @@ void tsl__search_node(tsl__space *space, level *l, tsl__state state, uint32_t co
   if (!r || !tsl__trie_below_meets(&space->vocab->trie, &space->vocab->trie.nodes[node], &r->live))
     return;
   size_t floor = l->stack.n;
-  const tsl__hint *outer = l->exact, *h = node == 0 && tsl__leads_to_text(space, r)
-                                              ? NULL
-                                              : use_letters(space, l, r, node, 0);
-  l->exact = node == 0 && h && tsl__hint_is_exact(h) ? h : NULL;
-  tsl__level_push(space, l, (entry){node, state, count, 0, false, h});
+  const tsl__hint *h =
+      node == 0 && tsl__leads_to_text(space, r) ? NULL : use_letters(space, l, r, node, 0);
+  uint8_t from = tsl__letters_from(space, l, h, node);
+  tsl__level_push(space, l, (entry){node, state, count, 0, false, from, h});
   tsl__search_on(space, l, floor);
-  l->exact = outer;
 }
 
 /* From each node of a set. */
@@ -656,9 +658,9 @@ static void search_each(tsl__space *space, level *l, const tsl__state_rec *r, ts
   size_t floor = l->stack.n;
   l->met = met;
   for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++)
-    tsl__level_push(
-        space, l,
-        (entry){t->nodes[i], state, count, 0, false, use_letters(space, l, r, t->nodes[i], 0)});
+    tsl__level_push(space, l,
+                    (entry){t->nodes[i], state, count, 0, false, TSL__FROM_NOWHERE,
+                            use_letters(space, l, r, t->nodes[i], 0)});
   tsl__search_on(space, l, floor);
   l->met = outer;
   if (met) tsl__met_free(space, met);

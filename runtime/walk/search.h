@@ -32,6 +32,8 @@
 #define TSL__HINT_MIN 96u /* with so many tokens below a node, letters are worth a class */
 #define TSL__SIEVE_MAX 8u /* the most bytes of a sieve */
 
+#define TSL__FROM_NOWHERE 255u
+
 typedef struct tsl__level_entry {
   uint32_t node;
   tsl__state state;
@@ -39,8 +41,16 @@ typedef struct tsl__level_entry {
   uint16_t depth;
   /* only letters so far, and all with a quote or a backslash next was read already */
   bool quoted;
+  /* the depth from which letters are read, if it is known that no more than the hint's limit may
+   * come; TSL__FROM_NOWHERE: it is not */
+  uint8_t from;
   const tsl__hint *hint; /* not NULL: only letters so far; their tokens are in the class's mask */
 } tsl__level_entry;
+
+/* The depth down to which a hint's letters may be read. */
+static inline uint32_t tsl__letters_to(const tsl__hint *h, uint8_t from) {
+  return from == TSL__FROM_NOWHERE ? h->limit : h->limit + from;
+}
 
 /* Bits by node that mark children with bytes other than the letters of a hint. */
 typedef struct tsl__sieve {
@@ -93,9 +103,6 @@ typedef struct tsl__level {
   tsl__linear_asides aside;
   tsl__reference reference;
   tsl__sieve sieve;
-  /* of the search from the root under way: letters of which no more than the limit may live. They
-   * are those of entries with this hint. NULL: none */
-  const tsl__hint *exact;
   uint32_t *marks; /* tokens gathered by linear.h; NULL: none yet */
   bool whole, last;
   bool graph;          /* the graph of the state was made (subtract.c) */
@@ -243,6 +250,10 @@ bool tsl__search_quoted(tsl__space *space, tsl__level *l, const tsl__linear *quo
                         const tsl__hint *hint);
 /* The hint whose letters can be used below this node; NULL: none. A counted class can be used only
  * at the root of a walk, where the caller applies the limit. */
+/* From which depth on are the letters of a hint read at a node, if no more of them than its limit
+ * may come? Known at the root, and below it where a byte is a character. (level.c) */
+uint8_t tsl__letters_from(const tsl__space *space, const tsl__level *l, const tsl__hint *h,
+                          uint32_t node);
 const tsl__hint *tsl__search_letters(tsl__space *space, tsl__level *l, const tsl__state_rec *r,
                                      uint32_t node);
 /* The number of characters up to which a state behaves as `like`. */

@@ -104,7 +104,7 @@ static void walk_counted(tsl__space *space, level *l, const tsl__state_rec *r, t
     return;
   }
   size_t floor = l->stack.n;
-  tsl__level_push(space, l, (entry){0, state, count, 0, false, h});
+  tsl__level_push(space, l, (entry){0, state, count, 0, false, TSL__FROM_NOWHERE, h});
   tsl__search_on(space, l, floor);
   tsl__search_late(space, l);
   /* What was gathered so far is the part without letters only; keep it apart, then add the
@@ -271,7 +271,7 @@ static void search_fixed(tsl__space *space, level *l, const tsl__state_rec *r, u
   size_t floor = l->stack.n;
   for (size_t i = 0; i < w->rests.n; i++)
     tsl__level_push(space, l,
-                    (entry){w->rests.at[i].node, w->rests.at[i].state, 0, 0, false, NULL});
+                    (entry){w->rests.at[i].node, w->rests.at[i].state, 0, 0, false, 0, NULL});
   tsl__search_on(space, l, floor);
 }
 
