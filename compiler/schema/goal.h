@@ -402,6 +402,15 @@ void tsl__expand_negate(struct ways *w, sid s);
 void tsl__expand_one_of(struct expansion *e, const struct branch *b, const struct keyword_value *v,
                         const struct tracker *tracker);
 
+/* ---- strings.c ------------------------------------------------------------------------------- */
+/* The strings of n lists, each once. Those of one list alone come first; *once: how many they are,
+ * if somebody asks. */
+struct strings tsl__schema_lists_joined(struct schema *s, const struct strings *const *lists,
+                                        uint32_t n, uint32_t *once);
+/* Put sets of texts into groups: group[i] of texts[i]. Sets of different groups plainly have no
+ * text in common. */
+void tsl__schema_text_groups(struct schema *s, const tsl__expr *texts, uint32_t n, uint32_t *group);
+
 /* ---- clause.c -------------------------------------------------------------------------------- */
 /* Say the disjunction that a keyword of node s is in clauses, with what it evaluates for the
  * tracker, if somebody asks (else NULL). False: it cannot be said in few. */

@@ -213,25 +213,59 @@ static struct strings either(struct schema *s, const struct strings *a, const st
 /* What satisfies a lit; memoised for both signs. */
 static struct strings *strings_of(struct schema *s, lit l);
 
-/* What one of these allows; texts are joined at once, pairwise it would be quadratic. */
-static struct strings any_of_strings(struct schema *s, const struct keyword_value *v) {
-  struct strings lists = no_string, last = no_string;
-  tsl__expr *texts = tsl__schema_alloc(s, (v->count + 1) * sizeof *texts);
-  uint32_t n = 0;
-  for (uint32_t i = 0; texts && i < v->count; i++) {
-    const struct strings *one = strings_of(s, POS(v->children[i]));
-    if (all_texts(one)) return *one;
-    if (one->is_set)
-      lists = either(s, &lists, one);
-    else
-      texts[n++] = text_of(s, one), last = *one;
+/* Strings of a list, or of one of the texts; they are joined at once, pairwise it would be
+ * quadratic. There is room for one text more. */
+static struct strings list_or_texts(struct schema *s, const struct strings *list,
+                                    struct strings *texts, uint32_t n) {
+  tsl__expr *all = n > 1 ? tsl__schema_alloc(s, (n + 1) * sizeof *all) : NULL;
+  if (n == 1) return either(s, list, &texts[0]);
+  if (!all) return *list;
+  for (uint32_t i = 0; i < n; i++) {
+    if (is_written(s, &texts[i])) return not_alone(s);
+    all[i] = text_of(s, &texts[i]);
   }
-  if (!n) return lists;
-  if (n == 1) return either(s, &lists, &last);
-  if (!none(&lists)) texts[n++] = text_of(s, &lists);
-  for (uint32_t i = 0; i < n; i++)
-    if (tsl__expr_has_calls(s->x, texts[i])) return not_alone(s);
-  return from_text(tsl__expr_alt_n(s->x, texts, n));
+  if (!none(list)) all[n++] = text_of(s, list);
+  return from_text(tsl__expr_alt_n(s->x, all, n));
+}
+
+/* Branches of an anyOf or a oneOf that allow some string: lists, and others. */
+struct allowing {
+  const struct strings **lists;
+  struct strings *texts;
+  sid *branch; /* of each text */
+  uint32_t list_count, text_count;
+};
+
+/* False: there are none, or no memory. */
+static bool sort_branches(struct schema *s, const struct keyword_value *v, struct allowing *out) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < v->count; i++) n += !none(strings_of(s, POS(v->children[i])));
+  const size_t each = sizeof *out->lists + sizeof *out->texts + sizeof *out->branch;
+  out->lists = n ? tsl__schema_alloc(s, n * each) : NULL;
+  if (!out->lists) return false;
+  out->texts = (struct strings *)(out->lists + n);
+  out->branch = (sid *)(out->texts + n);
+  for (uint32_t i = 0; i < v->count; i++) {
+    const struct strings *one = strings_of(s, POS(v->children[i]));
+    if (none(one)) continue;
+    if (one->is_set) {
+      out->lists[out->list_count++] = one;
+      continue;
+    }
+    out->branch[out->text_count] = v->children[i];
+    out->texts[out->text_count++] = *one;
+  }
+  return true;
+}
+
+/* What one of these allows. */
+static struct strings any_of_strings(struct schema *s, const struct keyword_value *v) {
+  struct allowing b = {0};
+  if (!sort_branches(s, v, &b)) return no_string;
+  for (uint32_t i = 0; i < b.text_count; i++)
+    if (all_texts(&b.texts[i])) return any_string;
+  const struct strings list = tsl__schema_lists_joined(s, b.lists, b.list_count, NULL);
+  return list_or_texts(s, &list, b.texts, b.text_count);
 }
 
 /* All other strings. A range of lengths that is open at one end stays one: not "at most 3" is
@@ -316,17 +350,59 @@ static struct strings list_strings(struct schema *s, const tsl__json *values, ui
   return out;
 }
 
-/* Strings of one branch that no other branch has. */
-static struct strings one_of_strings(struct schema *s, const struct keyword_value *v) {
-  struct strings out = no_string;
-  for (uint32_t i = 0; i < v->count; i++) {
-    struct strings one = *strings_of(s, POS(v->children[i]));
-    for (uint32_t j = 0; j < v->count && !none(&one); j++)
-      if (tsl__schema_work(s, 4) && j != i && !none(strings_of(s, POS(v->children[j]))))
-        one = narrowed(s, &one, NEG(v->children[j]));
-    out = either(s, &out, &one);
+/* Strings of a that b does not have. */
+static struct strings without(struct schema *s, const struct strings *a, const struct strings *b) {
+  if (none(a) || none(b)) return *a;
+  if (a->is_set) return filter(s, a, b, false);
+  const struct strings others = inverse(s, b);
+  return has_text(a) && has_text(&others)
+             ? from_text(tsl__expr_and(s->x, text_of(s, a), text_of(s, &others)))
+             : both(s, a, &others);
+}
+
+/* Text i without those of the others in its group. Several complements are that of one union; but
+ * lengths stay lengths. */
+static struct strings alone(struct schema *s, const struct allowing *b, uint32_t i,
+                            const uint32_t *group) {
+  struct strings out = b->texts[i], others = no_string;
+  tsl__expr *texts = tsl__schema_alloc(s, (b->text_count + 1) * sizeof *texts);
+  uint32_t n = 0, last = 0;
+  for (uint32_t k = 0; texts && k < b->text_count && tsl__schema_work(s, 1); k++) {
+    if (k == i || group[k] != group[i]) continue;
+    if (!has_text(&b->texts[k]))
+      out = narrowed(s, &out, NEG(b->branch[k]));
+    else
+      texts[n++] = text_of(s, &b->texts[k]), last = k;
   }
-  return out;
+  if (n == 1) return narrowed(s, &out, NEG(b->branch[last]));
+  if (n) others = from_text(tsl__expr_alt_n(s->x, texts, n));
+  return without(s, &out, &others);
+}
+
+/* Strings that one branch alone has. Most texts begin as no other one does, so that they need no
+ * complement (choice/strings.c). */
+static struct strings one_of_strings(struct schema *s, const struct keyword_value *v) {
+  struct allowing b = {0};
+  if (!sort_branches(s, v, &b)) return no_string;
+  uint32_t *group = tsl__schema_alloc(s, 2 * (b.text_count + 1) * sizeof *group), once;
+  if (!group) return no_string;
+  tsl__expr *exprs = group + b.text_count;
+  struct strings all = tsl__schema_lists_joined(s, b.lists, b.list_count, &once), own = all;
+  own.count = once;
+  for (uint32_t i = 0; i < b.text_count; i++) {
+    const struct strings *one = &b.texts[i];
+    if (is_written(s, one) && b.text_count + b.list_count > 1) return not_alone(s);
+    exprs[i] = one->any_text ? tsl__expr_text(s->x) : one->text;
+    if (!none(&own)) own = filter(s, &own, one, false);
+  }
+  tsl__schema_text_groups(s, exprs, b.text_count, group);
+  struct strings *texts = tsl__schema_alloc(s, (b.text_count + 1) * sizeof *texts);
+  for (uint32_t i = 0; texts && i < b.text_count; i++) {
+    const struct strings listed = filter(s, &all, &b.texts[i], true);
+    texts[i] = alone(s, &b, i, group);
+    texts[i] = without(s, &texts[i], &listed);
+  }
+  return texts ? list_or_texts(s, &own, texts, b.text_count) : no_string;
 }
 
 /* (if and then) or (not if and else), or with `sign` 1 the same of not then and not else. */

@@ -107,6 +107,15 @@ static void required(unsigned n) {
   for (unsigned i = 0; i < n; i++) add("%s\"p%u\"", i ? "," : "", i);
   add("]}");
 }
+static void one_of(unsigned n, const char *branch) {
+  add("{\"oneOf\":[");
+  for (unsigned i = 0; i < n; i++) add(i ? "," : ""), add(branch, i, i);
+  add("]}");
+}
+static void one_of_prefixes(unsigned n) {
+  one_of(n, "{\"type\":\"string\",\"pattern\":\"^k%u:\"}");
+}
+static void one_of_titles(unsigned n) { one_of(n, "{\"const\":\"k%u\",\"title\":\"t%u\"}"); }
 static void alternatives(unsigned n) {
   for (unsigned i = 0; i < n; i++) add("%sw%uz", i ? "|" : "", i * 2654435761u);
 }
@@ -330,6 +339,8 @@ static const shape lists[] = {{"enum", SCHEMA, big_enum, 20000},
                               {"$ref to $anchor", SCHEMA, refs_to_anchors, 2000},
                               {"$ref to members", SCHEMA, refs_to_members, 2000},
                               {"required", SCHEMA, required, 500},
+                              {"oneOf of prefixes", SCHEMA, one_of_prefixes, 100},
+                              {"oneOf of titles", SCHEMA, one_of_titles, 500},
                               {"alternatives", REGEX, alternatives, 1000},
                               {"rules", GBNF, many_rules, 1000},
                               {"ambiguous", GBNF, ambiguous, 200},

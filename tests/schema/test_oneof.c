@@ -5,6 +5,7 @@
  * all share, and values that several branches list. Instances are members picked at random, and
  * those that hold for one branch, for none, or for several. The engine accepts one just if the
  * validator says that exactly one branch holds. Texts that are drawn along the masks are valid.
+ * Other schemas have up to 43 branches of strings and numbers: lists, patterns, lengths, ranges.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -135,11 +136,14 @@ static bool accepts(tsl_grammar *g, const char *text, size_t n) {
   return all;
 }
 
-static void compare_text(tsl_grammar *g) {
+static size_t make_scalar(char *text);
+
+static void compare_text(tsl_grammar *g, size_t (*make)(char *text)) {
   char text[TEXT_MAX];
-  size_t n = make_text(text);
+  size_t n = make(text);
   verdict v = validator_judge_texts(schema, schema_n, text, n);
   bool accepted = g && accepts(g, text, n);
+  if (v == NO_VERDICT && make == make_scalar) return; /* too many patterns */
   CHECKF(v != NO_VERDICT && accepted == (v == VALID), "%s %.*s, schema %.600s",
          accepted ? "accepted" : "denied", (int)n, text, schema);
   if (v == VALID)
@@ -186,6 +190,7 @@ static void draw_text(tsl_grammar *g) {
 static tsl_grammar *compile(bool ordered, tsl_status *status, tsl_error *error) {
   const tsl_limits limits = {.max_steps = 40000000};
   const tsl_schema_options options = {.order = ordered ? TSL_ORDER_SCHEMA : TSL_ORDER_ANY,
+                                      .spelling = TSL_SPELLING_ANY,
                                       .whitespace = TSL_WS_COMPACT};
   tsl_grammar *g = NULL;
   *status = tsl_grammar_json_schema(vocab, schema, schema_n, &options, &limits, &g, error);
@@ -201,7 +206,7 @@ static void random_branches(void) {
     tsl_grammar *g = compile(false, &status, &error);
     CHECKF(status == TSL_OK || status == TSL_ERR_EMPTY, "schema %u: %s: %s: %.600s", i,
            tsl_status_name(status), error.message, schema);
-    for (unsigned k = 0; k < 60 && (g || status == TSL_ERR_EMPTY); k++) compare_text(g);
+    for (unsigned k = 0; k < 60 && (g || status == TSL_ERR_EMPTY); k++) compare_text(g, make_text);
     for (unsigned k = 0; k < 3 && g; k++) draw_text(g);
     tsl_grammar_release(g);
     g = compile(true, &status, &error);
@@ -210,6 +215,77 @@ static void random_branches(void) {
   }
   printf("  %lu instances valid, %lu not; %lu texts drawn to their end\n", valid, invalid, drawn);
   CHECK(valid > rounds && invalid > rounds && drawn > 0);
+}
+
+/* ---- strings and numbers --------------------------------------------------------------------- */
+
+/* With a small number twice. */
+static const char *const strings[] = {"{\"type\":\"string\",\"pattern\":\"^k%u\"}",
+                                      "{\"type\":\"string\",\"pattern\":\"^k%u:[a-c]*$\"}",
+                                      "{\"pattern\":\"^k%u:\",\"maxLength\":5}",
+                                      "{\"pattern\":\"k%u$\",\"type\":\"string\"}",
+                                      "{\"pattern\":\"^[a-k]%u\",\"minLength\":4}",
+                                      "{\"const\":\"k%u\"}",
+                                      "{\"const\":\"k%u\",\"title\":\"t\"}",
+                                      "{\"enum\":[\"k%u\",\"k%u:a\",\"k\",\"k\"]}",
+                                      "{\"enum\":[\"k%u:\",7]}",
+                                      "{\"type\":\"string\",\"maxLength\":%u}",
+                                      "{\"type\":\"string\",\"minLength\":1%u}",
+                                      "{\"not\":{\"pattern\":\"^[k-m]%u\"}}"};
+static const char *const numbers[] = {"{\"type\":\"integer\",\"minimum\":%u,\"maximum\":%u}",
+                                      "{\"type\":\"integer\",\"minimum\":%u,\"maximum\":3%u}",
+                                      "{\"type\":\"number\",\"exclusiveMinimum\":%u}",
+                                      "{\"exclusiveMaximum\":%u.5,\"type\":\"number\"}",
+                                      "{\"minimum\":1%u,\"maximum\":2%u,\"multipleOf\":0.5}",
+                                      "{\"const\":%u}",
+                                      "{\"const\":%u.0,\"title\":\"t\"}",
+                                      "{\"const\":1%u}",
+                                      "{\"enum\":[%u,\"k%u\"]}",
+                                      "{\"enum\":[%ue1,null,true]}",
+                                      "{\"minimum\":%u,\"exclusiveMaximum\":%u.5}",
+                                      "{\"type\":\"number\",\"multipleOf\":%u}"};
+
+/* Few kinds in a schema, so that many branches are alike. */
+static void make_scalars(void) {
+  const char *const *kinds = below(2) ? strings : numbers;
+  const char *some[3];
+  for (unsigned i = 0; i < 3; i++) some[i] = kinds[below(sizeof strings / sizeof *strings)];
+  branches = below(2) ? 2 + below(5) : 17 + below(BRANCHES_MAX - 17);
+  schema_n = 0;
+  put("{\"oneOf\":[", 0);
+  for (unsigned i = 0; i < branches; i++) {
+    if (i) put(",", 0);
+    put(below(8) ? some[below(3)] : kinds[below(sizeof strings / sizeof *strings)],
+        1 + (below(4) ? i : below(12)));
+  }
+  put("]}", 0);
+}
+
+static size_t make_scalar(char *text) {
+  static const char *const tails[] = {"", ":", ":a", ":abc", ":d", "k1", "k2", ":ababababab"};
+  static const char *const fractions[] = {"", ".0", ".5", "0", "00", "e1"};
+  const unsigned i = 1 + below(below(2) ? branches : 12);
+  if (below(2)) return (size_t)sprintf(text, "\"%c%u%s\"", below(4) ? 'k' : 'b', i, ONE_OF(tails));
+  return (size_t)sprintf(text, "%s%u%s", below(6) ? "" : "-", i, ONE_OF(fractions));
+}
+
+static void random_scalars(void) {
+  unsigned long before = valid, limits = 0;
+  for (unsigned i = 0; i < 8 * rounds; i++) {
+    tsl_status status;
+    tsl_error error = {0};
+    seed = i * 0x7654321u + 1;
+    make_scalars();
+    tsl_grammar *g = compile(false, &status, &error);
+    CHECKF(status == TSL_OK || status == TSL_ERR_EMPTY || status == TSL_ERR_LIMIT,
+           "schema %u: %s: %s: %.600s", i, tsl_status_name(status), error.message, schema);
+    limits += status == TSL_ERR_LIMIT; /* many numbers that overlap */
+    for (unsigned k = 0; k < 60 && (g || status == TSL_ERR_EMPTY); k++)
+      compare_text(g, make_scalar);
+    tsl_grammar_release(g);
+  }
+  printf("  %lu instances valid, %lu schemas past a limit\n", valid - before, limits);
+  CHECK(valid - before > rounds && limits <= rounds);
 }
 
 /* ---- many branches --------------------------------------------------------------------------- */
@@ -300,6 +376,7 @@ int main(int argc, char **argv) {
   tsl_vocab_desc desc = {bytes, offsets, 257, 0, special, &end, 1};
   CHECK(tsl_vocab_new(&desc, NULL, &vocab, NULL) == TSL_OK);
   RUN(random_branches, "random oneOf of 17 to 43 branches, beside a validator");
+  RUN(random_scalars, "random oneOf of strings and numbers, beside a validator");
   RUN(many, "66 to 1,000 branches");
   RUN(fallback, "20 to 500 branches, and one that lists no values");
   tsl_vocab_release(vocab);
