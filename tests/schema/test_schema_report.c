@@ -403,6 +403,37 @@ static void test_other_doubts(void) {
   blamed("{\"type\":\"json_object\"}", "/type", "is \"object\" meant");
 }
 
+/* A closed object forbids what another subschema of it speaks about. */
+static void test_forbidden(void) {
+#define SHUT "\"type\":\"object\",\"additionalProperties\":false"
+#define ONLY(name) "{" SHUT ",\"properties\":{\"" name "\":{}}}"
+#define FREE(name) "{\"properties\":{\"" name "\":{}}}"
+  static const char named[] = "\"a\" is required, but /additionalProperties sees only";
+  warned("{" SHUT ",\"allOf\":[" FREE("a") "]}",
+         "\\\"a\\\" can never be written, as /additionalProperties");
+  warned("{" SHUT ",\"anyOf\":[" FREE("a") "," FREE("b") "]}", "\\\"a\\\" can never be written");
+  warned("{" SHUT ",\"properties\":{\"c\":{}},\"if\":" FREE("c") ",\"then\":" FREE("d") "}",
+         "\\\"d\\\" can never be written");
+  warned("{" SHUT ",\"properties\":{\"a\":{}},\"dependentRequired\":{\"a\":[\"b\"]}}",
+         "\\\"b\\\" can never be written");
+  warned("{\"allOf\":[" ONLY("a") "," ONLY("b") "]}", "as /allOf/0/additionalProperties");
+  warned("{\"$ref\":\"#/$defs/A\",\"properties\":{\"b\":{}},\"$defs\":{\"A\":" ONLY("a") "}}",
+         "as /$defs/A/additionalProperties");
+  warned("{" SHUT ",\"properties\":{\"a\":{}},\"allOf\":[" FREE("a") "]}", NULL);
+  warned("{" SHUT ",\"properties\":{\"a\":{}},\"then\":" FREE("d") "}", NULL);
+  warned("{" SHUT ",\"properties\":{\"a\":{}},\"anyOf\":[{\"properties\":{\"b\":false}}]}", NULL);
+  warned("{\"anyOf\":[" ONLY("a") "," ONLY("b") "]}", NULL);
+  warned("{\"allOf\":[{\"properties\":{\"a\":{},\"b\":{}}}," ONLY("a") "]}", NULL);
+  warned("{\"type\":\"object\",\"allOf\":[" FREE("a") "],\"unevaluatedProperties\":false}", NULL);
+  blamed("{" SHUT ",\"allOf\":[{\"properties\":{\"a\":{}},\"required\":[\"a\"]}]}",
+         "/allOf/0/required/0", named);
+  blamed("{" SHUT ",\"anyOf\":[{\"required\":[\"a\"]},{\"required\":[\"b\"]}]}",
+         "/anyOf/0/required/0", named);
+  blamed("{" SHUT ",\"properties\":{\"b\":{}},\"required\":[\"b\"],"
+         "\"dependentRequired\":{\"b\":[\"a\"]}}",
+         "/dependentRequired/b/0", named);
+}
+
 int main(void) {
   make_vocab();
   RUN(test_out_of_memory, "every allocation may fail");
@@ -417,6 +448,7 @@ int main(void) {
   RUN(test_warnings, "the report: warnings");
   RUN(test_root_doubts, "the report: a root without keywords");
   RUN(test_other_doubts, "keywords, maps and metaschemas that are not what was meant");
+  RUN(test_forbidden, "names that a closed object forbids");
   RUN(test_long_names, "names that are too long to be shown");
   tsl_vocab_release(vocab);
   return tsl_test_end();

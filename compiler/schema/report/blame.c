@@ -21,9 +21,11 @@
 #include <stdio.h>
 
 #include "compiler/schema/goal.h"
+#include "compiler/schema/report/doubts.h"
 #include "compiler/schema/report/words.h"
 
-#define STEPS_MAX 64 /* subschemas looked into */
+#define STEPS_MAX 64            /* subschemas looked into */
+#define COMPARED_MAX (1u << 20) /* names */
 
 static bool empty(struct schema *s, sid id) {
   lit l = POS(id);
@@ -159,6 +161,17 @@ static bool blame_closed(struct schema *s, const struct node *n, uint64_t mask) 
   return false;
 }
 
+/* A name that a subschema requires, and that `additionalProperties` does not see. */
+static bool blame_forbidden(struct schema *s, const struct node *n, uint64_t mask) {
+  char text[TSL__DOUBT_MAX];
+  struct tsl__forbidden f;
+  uint64_t left = COMPARED_MAX;
+  if (!tsl__schema_forbidden(s, n, true, &left, &f) || !(mask >> f.via & 1)) return false;
+  tsl__schema_say_forbidden(s, &f, true, text);
+  tsl__schema_fail(s, TSL_ERR_EMPTY, f.at, "no value satisfies the schema: %s", text);
+  return true;
+}
+
 static void describe(struct schema *s, const struct node *n, uint64_t mask) {
   char text[480];
   size_t used = 0;
@@ -203,6 +216,6 @@ void tsl__schema_blame(struct schema *s, sid id) {
     tsl__schema_fail(s, TSL_ERR_EMPTY, n->at,
                      "no value satisfies the schema: each would hold another one, without end; let "
                      "the member be left out, or be null");
-  else if (!blame_name(s, n, mask) && !blame_closed(s, n, mask))
+  else if (!blame_name(s, n, mask) && !blame_closed(s, n, mask) && !blame_forbidden(s, n, mask))
     describe(s, n, mask);
 }

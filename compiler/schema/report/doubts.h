@@ -12,6 +12,7 @@
 
 #define TSL__DOUBT_MAX 768
 
+/* ---- doubts.c -------------------------------------------------------------------------------- */
 /* The member of the root to warn about where no member is a keyword, so that any JSON is allowed.
  * NULL: some member is one, or all of them are notes. */
 const tsl__json *tsl__schema_doubt_root(const struct schema *s, char *out);
@@ -22,6 +23,25 @@ bool tsl__schema_doubt_reference(const struct schema *s, const struct node *n, c
 /* Is this the $schema of a resource, and does it name nothing that is known? */
 bool tsl__schema_doubt_metaschema(const struct schema *s, const tsl__json *at,
                                   const tsl__json *name, char *out);
+
+/* ---- closed.c -------------------------------------------------------------------------------- */
+/* A name that one subschema speaks about, and that another one of the same object forbids. */
+struct tsl__forbidden {
+  const char *name;
+  uint32_t length;
+  const tsl__json *at;       /* where it is named */
+  const struct node *closed; /* that forbids it */
+  enum keyword via;          /* the keyword of the node that leads there */
+  bool declared;             /* the other subschema has a property of that name */
+};
+/* The first such name of a node and the subschemas in it; `required`: that some of them requires.
+ * *left: names that may be compared, which the call takes from. */
+bool tsl__schema_forbidden(const struct schema *s, const struct node *n, bool required,
+                           uint64_t *left, struct tsl__forbidden *out);
+void tsl__schema_say_forbidden(const struct schema *s, const struct tsl__forbidden *f,
+                               bool required, char *out);
+
+/* ---- errors ---------------------------------------------------------------------------------- */
 /* Fail, as `at` is neither an object nor a boolean, with what may have been meant. */
 void tsl__schema_fail_no_schema(struct schema *s, const tsl__json *at);
 

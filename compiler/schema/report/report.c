@@ -32,11 +32,14 @@ struct report {
   TSL__VEC(char) out, pointer;
   TSL__VEC(sid) reached; /* nodes in effect, in the order found */
   uint8_t *marks;        /* of nodes: REACHED, LISTED */
+  uint64_t left;         /* names that may be compared for closed.c */
   bool unevaluated;      /* some node has unevaluatedItems or unevaluatedProperties */
   bool failed;
 };
 
 enum { REACHED = 1, LISTED = 2 };
+
+#define COMPARED_MAX (1u << 24) /* names, in a report */
 
 static void put(struct report *r, const char *text, size_t n) {
   if (r->failed || !tsl__vec_reserve(r->s->alloc, &r->out, n)) {
@@ -209,6 +212,16 @@ static bool misplaced(struct report *r, const struct node *n, const tsl__json *k
   return true;
 }
 
+/* The keyword that leads to a closed subschema, which forbids a name of another one. */
+static bool forbids(struct report *r, const struct tsl__forbidden *f, const tsl__json *keyword,
+                    enum keyword k) {
+  char text[TSL__DOUBT_MAX];
+  if (f->via != k) return false;
+  tsl__schema_say_forbidden(r->s, f, false, text);
+  entry(r, keyword, text, true, true);
+  return true;
+}
+
 /* 2019-09 split `dependencies` in two. People still write it, so it holds, with a warning. */
 static bool replaced(struct report *r, const struct node *n, const tsl__json *keyword) {
   if (!(r->s->resources.at[n->resource].draft & (D19 | D20))) return false;
@@ -229,6 +242,8 @@ static void entries(struct report *r, const tsl__json *at) {
   const struct node *n = tsl__node_of(r->s, at->user);
   char text[TSL__DOUBT_MAX];
   const tsl__json *doubt = at == r->s->root ? tsl__schema_doubt_root(r->s, text) : NULL;
+  struct tsl__forbidden f = {.via = KW_COUNT};
+  tsl__schema_forbidden(r->s, n, false, &r->left, &f);
   for (uint32_t i = 0; i < at->length; i++) {
     enum keyword k = tsl__schema_keyword(at->items[i].key, at->items[i].key_length);
     if (k == KW_COUNT) {
@@ -240,7 +255,8 @@ static void entries(struct report *r, const tsl__json *at) {
       continue;
     }
     const char *why = reason(r, n, &at->items[i], k);
-    bool done = !why && ((k == KW_REQUIRED && misplaced(r, n, &at->items[i])) ||
+    bool done = !why && (forbids(r, &f, &at->items[i], k) ||
+                         (k == KW_REQUIRED && misplaced(r, n, &at->items[i])) ||
                          (k == KW_DEPENDENCIES && replaced(r, n, &at->items[i])) ||
                          doubted(r, n, &at->items[i], k) || repeated(r, &at->items[i], true));
     if (!done) entry(r, &at->items[i], why, !why, false);
@@ -279,7 +295,7 @@ static void visit_resource(struct report *r, const struct resource *resource) {
 
 const char *tsl__schema_report(void *schema) {
   struct schema *s = schema;
-  struct report r = {.s = s, .marks = tsl__alloc_zero(s->alloc, s->nodes.n)};
+  struct report r = {.s = s, .marks = tsl__alloc_zero(s->alloc, s->nodes.n), .left = COMPARED_MAX};
   size_t marks = s->nodes.n;
   r.failed = !r.marks;
   if (r.marks) reach_all(&r);
