@@ -370,6 +370,10 @@ static inline bool tsl__schema_wraps(const struct schema *s) {
 uint32_t tsl__schema_element_cost(const struct schema *s);
 /* Can the key be written in the schema's style? */
 bool tsl__schema_writes_key(const struct schema *s, tsl__string key);
+/* apart.c: is there no uniqueItems that the style of the arguments `g` cannot follow? */
+bool tsl__style_unique(struct schema *s, goal g);
+/* style.c: what is to blame for a goal. */
+const tsl__json *tsl__goal_place(const struct schema *s, const struct goal_entry *e);
 tsl__expr tsl__schema_styled_item(struct schema *s, goal value);
 /* What follows a member's opening in its style: key (known key k, or a cell's), value, close. NONE:
  * it cannot be written. */

@@ -28,7 +28,8 @@
  *   begin.c           how arrays and objects begin, and members
  *   order.c           in which order members come
  *   ahead.c           what the first text will ask, looked at by the compile
- *   style.c           the members of an object in the styles of tool calls, which are not JSON
+ *   style/style.c     the members of an object in the styles of tool calls, which are not JSON
+ *   style/apart.c     where such a style can follow uniqueItems
  *   report.c          what is enforced, as JSON; which keywords of an unsatisfiable schema clash
  *
  * Property order `schema`: first the keys of `properties` in the order of the text, those of all

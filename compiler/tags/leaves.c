@@ -4,7 +4,7 @@
  *           tokens. Each has a front end of its own, and some of them must stop where a tag ends.
  * Idea      A schema, a regular expression and a grammar are compiled by their front ends in the
  *           tables of the tree. A schema may be written in a style of arguments that is not JSON
- *           (compiler/schema/style.c); then its keys and values are captures. Free text stops
+ *           (compiler/schema/style/style.c); then its keys and values are captures. Free text stops
  *           before the ends of the tag around it, and may have a limit of characters or tokens.
  * Example   {"type": "any_text"} as the content of the tag "<think>" … "</think>" is
  *           text & !(.* "</think>" .*): text in which the end does not occur.

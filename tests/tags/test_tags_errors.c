@@ -48,6 +48,33 @@ static const struct {
      TSL_ERR_UNSUPPORTED, "cannot be written", "/json_schema"},
     {NESTED(CLOSED("\"a\":{\"type\":\"array\",\"uniqueItems\":true}", "")), TSL_ERR_UNSUPPORTED,
      "uniqueItems in the style", "/json_schema/properties/a"},
+#define UNIQUE "{\"type\":\"array\",\"uniqueItems\":true}"
+#define IN_TAGS(schema)                                                                           \
+  "{\"type\":\"json_schema\",\"style\":\"qwen_xml\",\"json_schema\":{\"type\":\"object\"," schema \
+  "}}"
+    {NESTED("{\"type\":\"object\",\"additionalProperties\":" UNIQUE "}"), TSL_ERR_UNSUPPORTED,
+     "uniqueItems in the style", "/json_schema/additionalProperties"},
+    {NESTED("{\"type\":\"object\",\"patternProperties\":{\".*\":" UNIQUE "}}"), TSL_ERR_UNSUPPORTED,
+     "uniqueItems in the style", "/json_schema/patternProperties/.*"},
+    {NESTED("{\"type\":\"object\",\"unevaluatedProperties\":" UNIQUE "}"), TSL_ERR_UNSUPPORTED,
+     "uniqueItems in the style", "/json_schema/unevaluatedProperties"},
+    {NESTED(CLOSED("\"a\":{\"type\":\"object\",\"additionalProperties\":" UNIQUE "}", "")),
+     TSL_ERR_UNSUPPORTED, "uniqueItems in the style",
+     "/json_schema/properties/a/additionalProperties"},
+    {NESTED("{\"type\":\"object\",\"if\":{\"required\":[\"a\"]},\"then\":{\"properties\":{"
+            "\"b\":" UNIQUE "}}}"),
+     TSL_ERR_UNSUPPORTED, "uniqueItems in the style", "/json_schema/then/properties/b"},
+    {IN_TAGS("\"properties\":{\"t\":{\"uniqueItems\":true}}"), TSL_ERR_UNSUPPORTED,
+     "may be a string as well", "/json_schema/properties/t"},
+    {IN_TAGS("\"properties\":{\"t\":{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"object\","
+             "\"properties\":{\"x\":" UNIQUE "}}]}}"),
+     TSL_ERR_UNSUPPORTED, "may be a string as well",
+     "/json_schema/properties/t/anyOf/1/properties/x"},
+    {IN_TAGS("\"additionalProperties\":{\"uniqueItems\":true}"), TSL_ERR_UNSUPPORTED,
+     "may be a string as well", "/json_schema/additionalProperties"},
+    {IN_TAGS("\"properties\":{\"t\":{}},\"if\":{\"required\":[\"a\"]},\"then\":{\"properties\":{"
+             "\"t\":{\"uniqueItems\":true}}}"),
+     TSL_ERR_UNSUPPORTED, "may be a string as well", "/json_schema/then/properties/t"},
     {NESTED(CLOSED("\"a\":{\"const\":\"]<]minimax[>[\"}", "\"a\"")), TSL_ERR_EMPTY, "no value",
      "/json_schema/properties/a/const"},
     {NESTED(CLOSED("\"a\":{\"type\":\"object\",\"properties\":{\"/b\":{\"type\":\"null\"}}}", "")),

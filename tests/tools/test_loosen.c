@@ -56,8 +56,8 @@ static const struct {
     {"minimax-m3",
      "{\"type\":\"object\",\"properties\":{\"l\":{\"type\":\"array\",\"items\":" UNIQUE
      "},\"u\":{\"$ref\":\"#/$defs/u\"}},\"$defs\":{\"u\":" UNIQUE "}}",
-     "/$defs/u", 2, "no effect", M3(EL("l", EL("item", EL("item", "1") EL("item", "1")))),
-     M3(EL("l", EL("item", "1")))},
+     "/properties/l/items", 2, "no effect",
+     M3(EL("l", EL("item", EL("item", "1") EL("item", "1")))), M3(EL("l", EL("item", "1")))},
     {"qwen3",
      "{\"type\":\"object\",\"properties\":{\"p\":{\"type\":\"string\",\"pattern\":" BACK
      "},\"n\":{\"type\":\"integer\"}},\"required\":[\"p\"]}",

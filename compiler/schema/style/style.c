@@ -409,7 +409,7 @@ static bool spellable(struct schema *s, goal g) {
   return tsl__schema_ok(s);
 }
 
-static const tsl__json *place_of(const struct schema *s, const struct goal_entry *e) {
+const tsl__json *tsl__goal_place(const struct schema *s, const struct goal_entry *e) {
   const tsl__json *at = e->n ? tsl__node_of(s, e->lits[0] >> 1)->at : NULL;
   return at ? at : s->root;
 }
@@ -425,7 +425,7 @@ static void check_nested(struct schema *s, goal g, bool root, goals *ahead) {
     if (tsl__array_shortest(a) == TSL__INF) continue;
     others = true;
     if (a->unique || a->guarded || a->repeats)
-      tsl__schema_fail(s, TSL_ERR_UNSUPPORTED, place_of(s, e), "uniqueItems in the style %s",
+      tsl__schema_fail(s, TSL_ERR_UNSUPPORTED, tsl__goal_place(s, e), "uniqueItems in the style %s",
                        s->style->name);
     for (uint32_t k = 0; k < a->prefix_count; k++) look_ahead(s, a->prefix[k], ahead);
     if (a->max > a->prefix_count) look_ahead(s, a->rest, ahead);
@@ -437,7 +437,7 @@ static void check_nested(struct schema *s, goal g, bool root, goals *ahead) {
   }
   if (!others && tsl__schema_ok(s))
     tsl__schema_fail(
-        s, TSL_ERR_UNSUPPORTED, place_of(s, e),
+        s, TSL_ERR_UNSUPPORTED, tsl__goal_place(s, e),
         "no value can be written here in the style %s, where the keys of objects must be named",
         s->style->name);
 }
@@ -556,6 +556,7 @@ static tsl__expr opened_later(struct schema *s, goal g) {
 }
 
 tsl__expr tsl__schema_styled(struct schema *s, goal g) {
+  if (!tsl__style_unique(s, g)) return TSL__NONE;
   if (plainly_spellable(s, g)) return opened_later(s, g);
   if (!tsl__schema_ok(s) || !tsl__schema_open(s, g) ||
       !(s->style->nested ? nested_spellable(s, g) : spellable(s, g)))
