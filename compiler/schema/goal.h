@@ -402,6 +402,13 @@ void tsl__expand_negate(struct ways *w, sid s);
 void tsl__expand_one_of(struct expansion *e, const struct branch *b, const struct keyword_value *v,
                         const struct tracker *tracker);
 
+/* ---- spans.c --------------------------------------------------------------------------------- */
+/* Bounds of the numbers of each branch, and the group that it is in: those of different groups
+ * plainly have no number in common. NULL on failure (sticky). */
+tsl__number_spec *tsl__schema_spans(struct schema *s, const sid *branches, uint32_t n,
+                                    uint32_t *group);
+bool tsl__schema_spans_apart(const tsl__number_spec *a, const tsl__number_spec *b);
+
 /* ---- strings.c ------------------------------------------------------------------------------- */
 /* The strings of n lists, each once. Those of one list alone come first; *once: how many they are,
  * if somebody asks. */

@@ -116,6 +116,9 @@ static void one_of_prefixes(unsigned n) {
   one_of(n, "{\"type\":\"string\",\"pattern\":\"^k%u:\"}");
 }
 static void one_of_titles(unsigned n) { one_of(n, "{\"const\":\"k%u\",\"title\":\"t%u\"}"); }
+static void one_of_ranges(unsigned n) {
+  one_of(n, "{\"type\":\"integer\",\"minimum\":%ue1,\"maximum\":%u.9e1}");
+}
 static void alternatives(unsigned n) {
   for (unsigned i = 0; i < n; i++) add("%sw%uz", i ? "|" : "", i * 2654435761u);
 }
@@ -340,6 +343,7 @@ static const shape lists[] = {{"enum", SCHEMA, big_enum, 20000},
                               {"$ref to members", SCHEMA, refs_to_members, 2000},
                               {"required", SCHEMA, required, 500},
                               {"oneOf of prefixes", SCHEMA, one_of_prefixes, 100},
+                              {"oneOf of ranges", SCHEMA, one_of_ranges, 200},
                               {"oneOf of titles", SCHEMA, one_of_titles, 500},
                               {"alternatives", REGEX, alternatives, 1000},
                               {"rules", GBNF, many_rules, 1000},

@@ -12,6 +12,7 @@
  * Fallback  A branch may list no values of the discriminator, such as one for all other kinds. Its
  *           values are divided by the discriminator's value: either no other branch lists that
  *           value, so that all of these fail. Or one branch does, and its negation is the only one.
+ * Numbers   Numbers are grouped by their bounds instead (spans.c).
  * Private   Without the discriminator closed branches are still distinguished by the names that one
  *           branch alone has. If one of these names is there, its branch is the only one. If none
  *           is there, what is left are the names that several branches share.
@@ -58,8 +59,9 @@ struct one_of {
   bool *alone;          /* by live branch: it is a group of its own */
   bool *demands;        /* by live branch: the key is required */
   const tsl__json *key; /* NULL: there is no discriminator */
-  uint32_t *lists;      /* room for two by live branch */
-  uint32_t at;          /* the branch that is being looked at */
+  const tsl__number_spec *spans; /* by live branch, where they are grouped by these; else NULL */
+  uint32_t *lists;               /* room for two by live branch */
+  uint32_t at;                   /* the branch that is being looked at */
   TSL__VEC(struct member_name) names;
   struct table name_table;
   TSL__VEC(struct value) values;
@@ -171,11 +173,22 @@ static void note_listed(void *ctx, const tsl__json *member, sid child) {
     note_value(l->o, &values[i]);
 }
 
+/* Which branches are groups of their own? Returns how many groups there are. */
+static uint32_t find_alone(struct one_of *o) {
+  uint32_t groups = 0;
+  for (uint32_t i = 0; i < o->n; i++) {
+    o->alone[i] = o->group[i] == i + 1;
+    groups += o->alone[i];
+  }
+  for (uint32_t i = 0; i < o->n; i++)
+    if (o->group[i] && !o->alone[i]) o->alone[o->group[i] - 1] = false;
+  return groups;
+}
+
 /* Put the branches into groups by the values that they list for the key. Returns how many groups
  * there are. */
 static uint32_t make_groups(struct one_of *o, const tsl__json *key) {
   struct schema *s = o->e->s;
-  uint32_t groups = 0;
   o->key = key;
   o->values.n = 0;
   tsl__table_free(s, &o->value_table);
@@ -188,13 +201,16 @@ static uint32_t make_groups(struct one_of *o, const tsl__json *key) {
   }
   for (uint32_t i = 0; i < o->n; i++)
     if (o->group[i]) o->group[i] = first_of(o, i) + 1;
-  for (uint32_t i = 0; i < o->n; i++) {
-    o->alone[i] = o->group[i] == i + 1;
-    groups += o->alone[i];
-  }
-  for (uint32_t i = 0; i < o->n; i++)
-    if (o->group[i] && !o->alone[i]) o->alone[o->group[i] - 1] = false;
-  return groups;
+  return find_alone(o);
+}
+
+/* Numbers: the groups of spans that meet. */
+static bool find_spans(struct one_of *o) {
+  if (o->e->type != T_NUMBER || o->n < 2) return false;
+  for (uint32_t i = 0; i < o->n; i++) o->listing[i] = branch_at(o, i);
+  o->spans = tsl__schema_spans(o->e->s, o->listing, o->n, o->group);
+  find_alone(o);
+  return o->spans != NULL;
 }
 
 /* Is there a discriminator: of the first KEYS_MAX names that two branches or more list values of,
@@ -286,15 +302,20 @@ static void expand_fallback(struct one_of *o, const struct branch *b, uint32_t i
   }
 }
 
+static bool grouped(const struct one_of *o) { return o->key || o->spans; }
+
 /* Is the branch distinguished by the discriminator from all others that list values of it? `there`:
  * the discriminator is. */
 static bool is_single(const struct one_of *o, uint32_t i, bool there) {
-  return o->key && o->alone[i] && (there || o->demands[i]);
+  return grouped(o) && o->alone[i] && (there || o->demands[i]);
 }
 
 /* Do the two need a negation to be kept apart? */
 static bool may_meet(struct one_of *o, uint32_t i, uint32_t j, bool there) {
-  if (j == i || (o->key && (there || o->demands[i] || o->demands[j]) && groups_differ(o, i, j)))
+  if (j == i || (grouped(o) && (there || o->demands[i] || o->demands[j]) && groups_differ(o, i, j)))
+    return false;
+  if (o->spans && tsl__schema_work(o->e->s, 1) &&
+      tsl__schema_spans_apart(&o->spans[i], &o->spans[j]))
     return false;
   return tsl__schema_work(o->e->s, 16) &&
          !tsl__schema_disjoint(o->e->s, o->e->type, branch_at(o, i), branch_at(o, j));
@@ -304,7 +325,7 @@ static bool may_meet(struct one_of *o, uint32_t i, uint32_t j, bool there) {
  * be, in order. */
 static void expand_one(struct one_of *o, const struct branch *b, uint32_t i, bool there,
                        const uint32_t *others, uint32_t count) {
-  const bool lists = o->key && o->group[i];
+  const bool lists = grouped(o) && o->group[i];
   uint32_t n = 0, listing = 0, *single = o->lists + o->n;
   for (uint32_t k = 0; k < (lists ? count : o->n) && tsl__schema_work(o->e->s, 1); k++) {
     const uint32_t j = lists ? others[k] : k;
@@ -403,6 +424,10 @@ static bool apart_by_names(struct one_of *o) {
 }
 
 static void expand_live(struct one_of *o) {
+  if (find_spans(o)) {
+    expand_pairs(o, o->base, true);
+    return;
+  }
   const bool found = find_groups(o);
   const uint32_t without = found ? undemanding(o) : 0;
   uint32_t grouped = 0;
