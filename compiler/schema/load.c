@@ -25,6 +25,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/schema/goal.h"
+#include "compiler/schema/report/doubts.h"
 
 /* ---- URIs ------------------------------------------------------------------------------------ */
 
@@ -624,57 +625,13 @@ static tsl__json *follow_pointer(struct schema *s, const char *pointer, size_t l
   return at;
 }
 
-/* Where a definition of that name is; NULL: there is none. */
-static const char *definitions_with(struct schema *s, const tsl__json *root, const char *name,
-                                    uint32_t n) {
-  static const char *const folders[] = {"$defs", "definitions"};
-  for (size_t i = 0; i < 2 && root->kind == TSL__JSON_OBJECT; i++) {
-    tsl__json *all = tsl__json_get(root, folders[i], (uint32_t)strlen(folders[i]));
-    if (all && all->kind == TSL__JSON_OBJECT && find_member(s, all, name, n)) return folders[i];
-  }
-  return NULL;
-}
-
-/* Is it "/$defs/F" without the #, which is a path of a URI, where "#/$defs/F" is there and no
- * document of that URI can be? */
-static bool means_here(struct schema *s, uint32_t resource, const tsl__json *reference) {
-  static const char *const folders[] = {"/$defs/", "/definitions/"};
-  const char *base = s->resources.at[resource].uri, *text = reference->text;
-  if (!*base && !s->options.resolver && !memchr(text, '/', reference->length) &&
-      !memchr(text, '#', reference->length))
-    return definitions_with(s, s->resources.at[resource].root, text, reference->length) != NULL;
-  for (size_t i = 0; i < 2 && !*base && !s->options.resolver; i++) {
-    const size_t n = strlen(folders[i]);
-    if (reference->length > n && !memcmp(reference->text, folders[i], n))
-      return definitions_with(s, s->resources.at[resource].root, reference->text + n,
-                              reference->length - (uint32_t)n) != NULL;
-  }
-  return false;
-}
-
-/* A reference leads nowhere. Its last part may name a definition that is in another place. */
-static bool fail_nowhere(struct schema *s, const tsl__json *reference, uint32_t resource) {
-  const char *text = reference->text, *name = text + reference->length;
-  while (name > text && name[-1] != '/' && name[-1] != '#') name--;
-  const uint32_t n = (uint32_t)(text + reference->length - name);
-  const char *folder = n ? definitions_with(s, s->resources.at[resource].root, name, n) : NULL;
-  if (folder)
-    tsl__schema_fail(s, TSL_ERR_SCHEMA, reference,
-                     "the reference \"%.*s\" leads nowhere: is \"#/%s/%.*s\" meant?",
-                     (int)reference->length, text, folder, (int)n, name);
-  else
-    tsl__schema_fail(s, TSL_ERR_SCHEMA, reference, "the reference \"%.*s\" leads nowhere",
-                     (int)reference->length, text);
-  return false;
-}
-
 bool tsl__schema_resolve(struct schema *s, const struct node *from, const tsl__json *reference,
                          tsl__json **at, uint32_t *resource, const struct anchor **anchor) {
   size_t uri_length = fragment_at(reference->text, reference->length);
   *anchor = NULL;
   *resource = from->resource;
-  if (uri_length && means_here(s, from->resource, reference))
-    return fail_nowhere(s, reference, from->resource);
+  if (uri_length && tsl__schema_means_here(s, from->resource, reference))
+    return tsl__schema_fail_nowhere(s, reference, from->resource);
   if (uri_length) {
     const char *uri =
         uri_resolve(s, s->resources.at[from->resource].uri, reference->text, uri_length);
@@ -695,5 +652,5 @@ bool tsl__schema_resolve(struct schema *s, const struct node *from, const tsl__j
     *at = *anchor ? (*anchor)->at : NULL;
     if (*at) *resource = tsl__schema_resource_of(s, *at, (*anchor)->resource);
   }
-  return *at || fail_nowhere(s, reference, *resource);
+  return *at || tsl__schema_fail_nowhere(s, reference, *resource);
 }

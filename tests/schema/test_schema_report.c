@@ -291,7 +291,14 @@ static void test_references(void) {
   blamed("{\"$ref\":\"F\",\"$defs\":{\"F\":{}}}", "/$ref", meant);
   blamed("{\"$ref\":\"#/$defs/F\",\"definitions\":{\"F\":{}}}", "/$ref",
          "is \"#/definitions/F\" meant?");
-  blamed("{\"$ref\":\"#/$defs/G\",\"$defs\":{\"F\":{}}}", "/$ref", "\"#/$defs/G\" leads nowhere");
+  blamed("{\"$ref\":\"$defs/F\",\"$defs\":{\"F\":{}}}", "/$ref", meant);
+  blamed("{\"$ref\":\"#/$defs/f\",\"$defs\":{\"F\":{}}}", "/$ref", meant);
+  blamed("{\"$ref\":\"#/$defs/adress\",\"$defs\":{\"b\":{},\"Address\":{}}}", "/$ref",
+         "is \"#/$defs/Address\" meant?");
+  blamed("{\"$ref\":\"#/$defs/a/b\",\"$defs\":{\"a/b\":{}}}", "/$ref",
+         "is \"#/$defs/a~1b\" meant?");
+  blamed("{\"$ref\":\"#/$defs/Group\",\"$defs\":{\"F\":{}}}", "/$ref",
+         "\"#/$defs/Group\" leads nowhere");
 }
 
 /* The report warns with these words; NULL: it does not warn. */

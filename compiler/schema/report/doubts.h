@@ -41,6 +41,12 @@ bool tsl__schema_forbidden(const struct schema *s, const struct node *n, bool re
 void tsl__schema_say_forbidden(const struct schema *s, const struct tsl__forbidden *f,
                                bool required, char *out);
 
+/* ---- nowhere.c ------------------------------------------------------------------------------- */
+/* Is it a reference to a definition without the "#/", where no document of that URI can be? */
+bool tsl__schema_means_here(const struct schema *s, uint32_t resource, const tsl__json *reference);
+/* Fail, as the reference leads nowhere, with the definition that may be meant. Returns false. */
+bool tsl__schema_fail_nowhere(struct schema *s, const tsl__json *reference, uint32_t resource);
+
 /* ---- errors ---------------------------------------------------------------------------------- */
 /* Fail, as `at` is neither an object nor a boolean, with what may have been meant. */
 void tsl__schema_fail_no_schema(struct schema *s, const tsl__json *at);
