@@ -426,6 +426,8 @@ static int check_options(const source *s) {
   return CLI_OK;
 }
 
+#define REQUEST_POINTER 256 /* bytes of a pointer that is shown */
+
 /* The inside of a JSON string, up to its quote. */
 static size_t string_length(const char *text) {
   size_t n = 0;
@@ -443,11 +445,19 @@ static void print_string(const char *text, size_t n) {
   free(plain);
 }
 
+/* Where the schema of a request stands in it. */
+static void keep_pointer(void *ctx, const tsl_request_source *found) {
+  snprintf(ctx, REQUEST_POINTER, "%s", found->pointer);
+}
+
 /* What the schema hardly means as it says, a line each on stderr. */
 static void print_warnings(const source *s) {
+  char schema[REQUEST_POINTER] = "";
   static const char pointer[] = "{\"pointer\":\"", reason[] = "\"reason\":\"";
   static const char warning[] = "\",\"warning\":true}";
-  const char *at = s->kind == SOURCE_SCHEMA ? tsl_grammar_report(s->grammar) : NULL;
+  const bool request = s->kind == SOURCE_REQUEST;
+  const char *at = request || s->kind == SOURCE_SCHEMA ? tsl_grammar_report(s->grammar) : NULL;
+  if (request) tsl_request_read(s->text.at, s->text.length, NULL, NULL, keep_pointer, schema, NULL);
   while (at && (at = strstr(at, pointer)) != NULL) {
     const char *where = at + sizeof pointer - 1, *why = where + string_length(where);
     if (!(why = strstr(why, reason))) return;
@@ -455,6 +465,7 @@ static void print_warnings(const source *s) {
     at = why + string_length(why);
     if (strncmp(at, warning, sizeof warning - 1)) continue;
     fputs("turnstile: warning: ", stderr);
+    cli_print_plain(stderr, schema);
     print_string(where, string_length(where));
     fputs(": ", stderr);
     print_string(why, (size_t)(at - why));

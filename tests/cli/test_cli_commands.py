@@ -474,6 +474,8 @@ def requests():
     check(set(written.decode().split()) <= {"positive", "negative"}, f"generate: {written!r}")
     expect(2, ["check", *choice, "--root", "x", "-"], text="", err="--root goes with --grammar")
     expect(2, ["extract", *choice, "-"], text="", err="a request has no captures")
+    typo = files("typo.json", '{"format": {"type": "object", "propertes": {}}}')
+    expect(0, ["check", "--request", typo, "-"], text="{}", err="warning: /format/propertes: ")
     bad = files("request.json", '{\n  "format": {"type": "strin"}\n}')
     expect(
         2,

@@ -421,6 +421,11 @@ def test_tools():
         and not T.Grammar.tools(vocab, loose, preset="qwen3").warnings,
         "what is left out of a tool's schema",
     )
+    typo = {"format": {"type": "object", "propertes": {}}}
+    check(
+        [w.split(":")[0] for w in T.Grammar.request(vocab, typo).warnings] == ["/format/propertes"],
+        "warnings point into the request",
+    )
     raises(
         T.ArgumentError, lambda: T.Grammar.tools(vocab, tools, preset="nobody's"), "no such preset"
     )

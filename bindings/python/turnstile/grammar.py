@@ -53,6 +53,7 @@ class Grammar(_core.Grammar):
     """
 
     _left_out = ""  # what tools() left out of schemas: lines of JSON
+    _pointer = ""  # of the schema in the request that it came from
 
     @classmethod
     def json_schema(
@@ -384,12 +385,13 @@ class Grammar(_core.Grammar):
         """What of a JSON Schema hardly means what it says: a list of sentences, each with its JSON
         pointer. A word that looks like a keyword, a schema inside a wrapper, a required name that a
         closed object does not have. Of tools: what is left out of the schema of a tool whose
-        "strict" is false. Empty for other grammars.
+        "strict" is false. Of a request the pointers lead from its root. Empty for other grammars.
         """
-        return [
-            f"{entry['pointer']}: {entry['reason']}"
-            for entry in [*map(json.loads, self._left_out.splitlines()), *self.report()]
-            if entry.get("warning") or "tool" in entry
+        left_out = map(json.loads, self._left_out.splitlines())
+        return [f"{entry['pointer']}: {entry['reason']}" for entry in left_out] + [
+            f"{self._pointer}{entry['pointer']}: {entry['reason']}"
+            for entry in self.report()
+            if entry.get("warning")
         ]
 
     def matcher(self):

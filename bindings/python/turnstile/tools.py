@@ -95,7 +95,7 @@ def grammar_of_request(vocab, body, options):
     if compact:
         options = {"whitespace": "compact", **options}
     try:
-        return _MAKERS[kind](vocab, constraint, **options)
+        grammar = _MAKERS[kind](vocab, constraint, **options)
     except GrammarError as error:
         inner = (error.message, error.pointer, error.offset, error.line, error.column)
         error.message, error.pointer, error.offset, error.line, error.column = _core._place(
@@ -103,6 +103,8 @@ def grammar_of_request(vocab, body, options):
         )
         _forget_place(error, body)
         raise
+    grammar._pointer = place[0]
+    return grammar
 
 
 # By the numbers of tsl_request_kind.
