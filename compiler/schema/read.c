@@ -19,6 +19,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/formats/formats.h"
+#include "compiler/json/near.h"
 #include "compiler/regex/regex.h"
 #include "compiler/schema/goal.h"
 #include "compiler/schema/report/doubts.h"
@@ -143,6 +144,23 @@ static bool same_letters(const tsl__json *name, const char *word) {
   return !word[name->length];
 }
 
+/* A type of which one letter is wrong; short names are like many others. */
+static const char *near_type(const tsl__json *name) {
+  static const struct {
+    const char *word, *meant;
+  } types[] = {
+      {"string", "is \"string\" meant?"}, {"integer", "is \"integer\" meant?"},
+      {"number", "is \"number\" meant?"}, {"boolean", "is \"boolean\" meant?"},
+      {"object", "is \"object\" meant?"}, {"array", "is \"array\" meant?"},
+  };
+  char letters[TSL__WORD_MAX];
+  const uint32_t n = tsl__near_letters(name->text, name->length, letters);
+  for (size_t i = 0; n != UINT32_MAX && i < sizeof types / sizeof *types; i++)
+    if (tsl__near_apart(letters, n, types[i].word, (uint32_t)strlen(types[i].word), 1) <= 1)
+      return types[i].meant;
+  return NULL;
+}
+
 /* Names that other languages and APIs have for types; and what is no schema but has one. */
 static const char *type_meant(const tsl__json *name) {
   static const struct {
@@ -175,7 +193,7 @@ static const char *type_meant(const tsl__json *name) {
   };
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (same_letters(name, others[i].word)) return others[i].meant;
-  return NULL;
+  return near_type(name);
 }
 
 /* "Int" is answered with "is "integer" meant?". A tool or a response format in a schema's place is

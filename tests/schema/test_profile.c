@@ -35,6 +35,7 @@ static void rules(void) {
       {"{\"type\":\"object\",\"additionalProperties\":true}",
        "breaks /additionalProperties additionalProperties\n"},
       {OBJECT(",\"properties\":{\"a/b\":{}}"), "breaks /properties/a~1b \n"},
+      {OBJECT(",\"properties\":{\"a\":{}},\"required\":[\"a\",\"b\"]"), "breaks /required/1 \n"},
       {WITH("a", "{\"allOf\":[{\"type\":\"string\"}]}"), "breaks /properties/a/allOf allOf\n"},
       {WITH("if", "{\"if\":{},\"uniqueItems\":true}"),
        "breaks /properties/if/if if\nundocumented /properties/if/uniqueItems uniqueItems\n"},

@@ -123,6 +123,18 @@ static const tsl__json **sorted_names(profile *p, const tsl__json *required) {
   return all;
 }
 
+/* What is required must be declared. The first name that is not is a finding. */
+static void check_required(profile *p, const tsl__json *properties, const tsl__json *required) {
+  if (!required || required->kind != TSL__JSON_ARRAY || properties->length > PROPERTIES_MAX) return;
+  for (uint32_t i = 0; i < required->length && i <= PROPERTIES_MAX; i++) {
+    const tsl__json *name = &required->items[i];
+    if (name->kind != TSL__JSON_STRING || tsl__json_get(properties, name->text, name->length))
+      continue;
+    report(p, name, 0, true, "required names what properties does not declare");
+    return;
+  }
+}
+
 /* An object must close itself and require all that it has. */
 static void check_object(profile *p, const tsl__json *schema) {
   const tsl__json *properties = get(schema, "properties"), *required = get(schema, "required"),
@@ -132,6 +144,7 @@ static void check_object(profile *p, const tsl__json *schema) {
   else if (more->kind != TSL__JSON_FALSE)
     find(p, more, true, "additionalProperties must be false");
   if (!properties || properties->kind != TSL__JSON_OBJECT) return;
+  check_required(p, properties, required);
   const tsl__json **names = sorted_names(p, required);
   for (uint32_t i = 0; i < properties->length && !p->failed; i++) {
     const tsl__json *member = &properties->items[i],
