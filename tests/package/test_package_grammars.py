@@ -211,6 +211,10 @@ def test_grammars():
         lambda: G.json_schema(vocab, {"$ref": "http://host/other"}, resolver=lambda uri: None),
         "a resolver that has none",
     )
+    try:
+        G.json_schema(vocab, {"$ref": "http://host/other"})
+    except T.GrammarError as e:
+        check("resolver=" in str(e), f"the message names the option: {e}")
     raises(
         T.GrammarError,
         lambda: G.json_schema(vocab, '{"type":\n 3}'),

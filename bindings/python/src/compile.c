@@ -11,6 +11,7 @@
  */
 #include "core.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -336,6 +337,17 @@ PyObject *core_load(PyObject *type, PyObject *args) {
   return (PyObject *)self;
 }
 
+/* What a caller can do about a document that nobody has. */
+static tsl_error with_advice(const job *j, const tsl_error *error) {
+  static const char begin[] = "no document is known for ";
+  tsl_error e = *error;
+  const size_t n = strlen(e.message);
+  if (!j->resolver && !strncmp(e.message, begin, sizeof begin - 1))
+    snprintf(e.message + n, sizeof e.message - n,
+             "; resolver= takes a function that finds documents");
+  return e;
+}
+
 /* The Grammar of a job that has ended, or its exception. Takes `grammar` over. */
 static PyObject *job_result(job *j, PyTypeObject *type, tsl_status status, const tsl_error *error,
                             tsl_grammar *grammar) {
@@ -345,7 +357,10 @@ static PyObject *job_result(job *j, PyTypeObject *type, tsl_status status, const
     PyErr_Restore(j->raised[0], j->raised[1], j->raised[2]);
     return NULL;
   }
-  if (status != TSL_OK) return core_raise(status, error, "compiling a grammar");
+  if (status != TSL_OK) {
+    const tsl_error e = with_advice(j, error);
+    return core_raise(status, &e, "compiling a grammar");
+  }
   core_grammar *self = (core_grammar *)PyType_GenericAlloc(type, 0);
   if (!self) {
     tsl_grammar_release(grammar);
