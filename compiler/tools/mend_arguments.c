@@ -258,13 +258,33 @@ void tsl__mend_fit(tsl__mend *m, const tsl__mend_tool *tool, tsl__json *argument
   }
 }
 
-/* The only property of a tool, or a name for what has none. */
-static tsl__string only_name(const tsl__mend_tool *tool) {
+/* The properties of a tool, or NULL where it names none. */
+static const tsl__json *properties_of(const tsl__mend_tool *tool) {
   const tsl__json *properties =
       tool && tool->parameters ? GET(tool->parameters, "properties") : NULL;
-  if (properties && properties->kind == TSL__JSON_OBJECT && properties->length == 1)
-    return (tsl__string){properties->items[0].key, properties->items[0].key_length};
-  return (tsl__string){"input", 5};
+  return properties && properties->kind == TSL__JSON_OBJECT && properties->length ? properties
+                                                                                  : NULL;
+}
+
+/* Arguments without names get those of the properties at their places. A list is several arguments
+ * where there are so many properties; the only property gets all of it. Where there are none the
+ * name is "input". */
+static bool name_all(tsl__mend *m, const tsl__mend_tool *tool, const tsl__json *value,
+                     tsl__json *out) {
+  const tsl__json *properties = properties_of(tool);
+  bool several = value->kind == TSL__JSON_ARRAY && value->length && properties &&
+                 properties->length > 1 && value->length <= properties->length;
+  uint32_t n = several ? value->length : 1;
+  tsl__json *items = tsl__arena_copy(m->arena, several ? value->items : value, n * sizeof *items);
+  if (!items) return m->status = TSL_ERR_NO_MEMORY, false;
+  for (uint32_t i = 0; i < n; i++) {
+    items[i].key = properties ? properties->items[i].key : "input";
+    items[i].key_length = properties ? properties->items[i].key_length : 5;
+    items[i].user = 0;
+  }
+  out->items = items;
+  out->length = n;
+  return true;
 }
 
 static tsl__json *empty_object(tsl__mend *m) {
@@ -292,13 +312,7 @@ tsl__json *tsl__mend_object(tsl__mend *m, const tsl__mend_tool *tool, const tsl_
     become(out, &value->items[0]);
   } else if (value && value->kind != TSL__JSON_NULL &&
              !(value->kind == TSL__JSON_STRING && !value->length)) {
-    tsl__string name = only_name(tool);
-    tsl__json *only = tsl__arena_copy(m->arena, value, sizeof *value);
-    if (!only) return m->status = TSL_ERR_NO_MEMORY, NULL;
-    only->key = name.at;
-    only->key_length = name.length;
-    out->items = only;
-    out->length = 1;
+    if (!name_all(m, tool, value, out)) return NULL;
     tsl__mend_note(m, &m->notes, TSL__REPAIR_POSITION, at, none);
   } else if (value) {
     tsl__mend_note(m, &m->notes, TSL__REPAIR_TYPE, at, none);

@@ -144,9 +144,21 @@ static bool escape(reader *r) {
   return put_code(r, code);
 }
 
+#define COMMENT_MAX 1024u /* bytes of a comment behind a string */
+
+/* Where a comment at that place ends, if it is a short one that ends by itself. */
+static uint32_t behind_comment(const tsl__mend_json *l, uint32_t at) {
+  tsl__mend_json ahead = *l;
+  ahead.at = at;
+  if (ahead.stop - at > COMMENT_MAX) ahead.stop = at + COMMENT_MAX;
+  return starts(&ahead, "/*", 2) ? at + comment(&ahead) : at;
+}
+
 /* Does a string end with the quote before `at`? */
 static bool ends_there(const tsl__mend_json *l, uint32_t at) {
   bool space = false;
+  while (at < l->stop && is_space(l->text[at])) at++, space = true;
+  at = behind_comment(l, at);
   while (at < l->stop && is_space(l->text[at])) at++, space = true;
   if (at == l->stop || (l->text[at] && strchr(",:=}])", l->text[at]))) return true;
   if (l->stop - at >= 3 && !memcmp(l->text + at, "```", 3)) return true;

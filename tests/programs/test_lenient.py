@@ -450,6 +450,23 @@ HAND = [  # preset, answer, content, reasoning, calls, repairs
         ["name", "encoded"],
     ),
     ("llama3", '<|python_tag|>get_weather(city="Paris", days=3)', "", "", [PARIS], None),
+    (
+        "qwen3",
+        '<tool_call>\n{"name": "get_weather", "arguments": ["Paris", 3]}\n</tool_call>',
+        "",
+        "",
+        [PARIS],
+        ["position"],
+    ),
+    (
+        "qwen3",
+        '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris" /* x */, '
+        '"days": 3}}\n</tool_call>',
+        "",
+        "",
+        [PARIS],
+        ["comment"],
+    ),
     ("llama3", '[get_weather("Paris", 3)]', "", "", [PARIS], ["position"]),
     (
         "llama3",
