@@ -188,7 +188,7 @@ EQUIVALENT = [
         "the texts are between two characters, and none begins with the byte 0x80",
         {" > "},
     ),
-    ("walk/search", r"(?<=h->limit) <= (?=TSL__SHORT_MAX\)\))", WAYS + ": letters, or the search"),
+    ("walk/search", r"(?<=h->limit) <= (?=TSL__SHORT_MAX && )", WAYS + ": letters, or the search"),
     (
         "automaton/seen_names",
         r"(?<=tsl__spelling_byte\(space, s, bytes\[i\+\+\]\)\) )return false",

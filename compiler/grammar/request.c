@@ -241,9 +241,8 @@ static bool find(reader *r) {
   return r->found ||
          fail(r, TSL_ERR_SCHEMA, o,
               "the request constrains nothing: it has none of response_format, text.format, "
-              "output_format, "
-              "output_config.format, format, "
-              "structured_outputs, json_schema, regex, ebnf, grammar and structural_tag");
+              "output_format, output_config.format, format, structured_outputs, json_schema, "
+              "regex, ebnf, grammar and structural_tag");
 }
 
 /* ---- its text -------------------------------------------------------------------------------- */
