@@ -410,6 +410,10 @@ tsl__number_spec *tsl__schema_spans(struct schema *s, const sid *branches, uint3
 bool tsl__schema_spans_apart(const tsl__number_spec *a, const tsl__number_spec *b);
 
 /* ---- strings.c ------------------------------------------------------------------------------- */
+/* Where a text of that hash is in a set, whose strings a table has by theirs. UINT32_MAX:
+ * nowhere. */
+uint32_t tsl__schema_find_text(const struct table *by_hash, uint64_t hash, const tsl__string *set,
+                               tsl__string text);
 /* The strings of n lists, each once. Those of one list alone come first; *once: how many they are,
  * if somebody asks. */
 struct strings tsl__schema_lists_joined(struct schema *s, const struct strings *const *lists,

@@ -130,17 +130,14 @@ static const char *uri_resolve(struct schema *s, const char *base_text, const ch
 
 /* ---- drafts ---------------------------------------------------------------------------------- */
 
-/* Does a string hold the word anywhere? */
-static bool contains(const tsl__json *text, const char *word) {
+bool tsl__schema_contains(const tsl__json *text, const char *word) {
   size_t n = strlen(word);
   for (size_t i = 0; i + n <= text->length; i++)
     if (text->text[i] == *word && !memcmp(text->text + i, word, n)) return true;
   return false;
 }
 
-/* The draft that $schema names; `otherwise` if it names none. People write the URIs with http and
- * https, with and without # and "schema", so a word of each is looked for. */
-static uint32_t draft_of(const tsl__json *root, uint32_t otherwise) {
+uint32_t tsl__schema_draft_named(const tsl__json *name) {
   static const struct {
     const char *word;
     uint32_t draft;
@@ -148,12 +145,17 @@ static uint32_t draft_of(const tsl__json *root, uint32_t otherwise) {
       {"draft-03", D3}, {"draft-04", D4}, {"draft-06", D6},
       {"draft-07", D7}, {"2019-09", D19}, {"2020-12", D20},
   };
-  const tsl__json *name = tsl__json_get(root, "$schema", 7);
-  if (!name || name->kind != TSL__JSON_STRING || !contains(name, "json-schema.org"))
-    return otherwise;
+  if (name->kind != TSL__JSON_STRING || !tsl__schema_contains(name, "json-schema.org")) return 0;
   for (size_t i = 0; i < sizeof drafts / sizeof *drafts; i++)
-    if (contains(name, drafts[i].word)) return drafts[i].draft;
-  return otherwise;
+    if (tsl__schema_contains(name, drafts[i].word)) return drafts[i].draft;
+  return 0;
+}
+
+/* The draft that $schema names; `otherwise` if it names none. */
+static uint32_t draft_of(const tsl__json *root, uint32_t otherwise) {
+  const tsl__json *name = tsl__json_get(root, "$schema", 7);
+  const uint32_t draft = name ? tsl__schema_draft_named(name) : 0;
+  return draft ? draft : otherwise;
 }
 
 /* ---- dialects -------------------------------------------------------------------------------- */
@@ -217,7 +219,7 @@ static bool read_dialect(struct schema *s, const tsl__json *root, uint32_t *draf
            false;
   *without = 0;
   *draft = draft_of(root, *draft);
-  if (contains(name, "json-schema.org")) return true;
+  if (tsl__schema_contains(name, "json-schema.org")) return true;
   const char *text, *uri = uri_resolve(s, "", name->text, fragment_at(name->text, name->length));
   size_t length, i = 0;
   if (!uri) return false;

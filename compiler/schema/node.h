@@ -89,6 +89,11 @@ uint32_t tsl__schema_document(struct schema *s, tsl__json *root, const char *uri
 /* The subschema that `reference` leads to from a node. False after a failure. */
 bool tsl__schema_resolve(struct schema *s, const struct node *from, const tsl__json *reference,
                          tsl__json **at, uint32_t *resource, const struct anchor **anchor);
+/* Does a string hold the word anywhere? */
+bool tsl__schema_contains(const tsl__json *text, const char *word);
+/* The draft that a $schema names; 0: none. People write the URIs with http and https, with and
+ * without # and "schema", so a word of each is looked for. */
+uint32_t tsl__schema_draft_named(const tsl__json *name);
 /* The resource that a subschema begins, or `resource`. */
 uint32_t tsl__schema_resource_of(struct schema *s, const tsl__json *at, uint32_t resource);
 uint32_t tsl__schema_enter(struct schema *s, uint32_t scope, uint32_t resource);

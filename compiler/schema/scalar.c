@@ -135,17 +135,6 @@ static bool member(struct schema *s, const struct strings *a, tsl__string text) 
 
 #define LOOPED_MAX 16u /* texts of a list that are compared one by one */
 
-/* A text that is looked for in a list. */
-struct sought {
-  const tsl__string *set;
-  tsl__string text;
-};
-
-static bool is_sought(const void *ctx, uint32_t index) {
-  const struct sought *k = ctx;
-  return equal(k->set[index], k->text);
-}
-
 /* Members of the list `a` that are (or, with `keep` false, are not) in b. In a large list they are
  * found by their hash. */
 static struct strings filter(struct schema *s, const struct strings *a, const struct strings *b,
@@ -157,11 +146,11 @@ static struct strings filter(struct schema *s, const struct strings *a, const st
   for (uint32_t i = 0; large && i < b->count && tsl__schema_work(s, 1); i++)
     tsl__table_add(s, &by_hash, tsl__hash(b->set[i].at, b->set[i].length), i);
   for (uint32_t i = 0; set && i < a->count && tsl__schema_work(s, 4); i++) {
-    struct sought key = {b->set, a->set[i]};
-    bool found = large ? tsl__table_find(&by_hash, tsl__hash(key.text.at, key.text.length),
-                                         is_sought, &key) != UINT32_MAX
-                       : member(s, b, key.text);
-    if (found == keep) set[out.count++] = key.text;
+    const tsl__string text = a->set[i];
+    bool found = large ? tsl__schema_find_text(&by_hash, tsl__hash(text.at, text.length), b->set,
+                                               text) != UINT32_MAX
+                       : member(s, b, text);
+    if (found == keep) set[out.count++] = text;
   }
   tsl__table_free(s, &by_hash);
   out.set = set;
@@ -286,15 +275,27 @@ static struct strings inverse(struct schema *s, const struct strings *a) {
 
 static bool has_text(const struct strings *a) { return !a->is_set && !a->any_text; }
 
-/* With a complement the lengths meet as part of the text: it may be that of the same text and
- * lengths, and more. */
+/* Both of a and of a complement. The lengths meet as part of the text, as the complement may be
+ * that of the same text and lengths, and more. */
+static struct strings met(struct schema *s, const struct strings *a, const struct strings *others) {
+  return has_text(a) && has_text(others)
+             ? from_text(tsl__expr_and(s->x, text_of(s, a), text_of(s, others)))
+             : both(s, a, others);
+}
+
 static struct strings narrowed(struct schema *s, const struct strings *a, lit l) {
   if (l & 1 && a->is_set && is_written(s, strings_of(s, l ^ 1))) return not_alone(s);
   if (l & 1 && a->is_set) return filter(s, a, strings_of(s, l ^ 1), false);
   const struct strings *b = strings_of(s, l);
-  if (l & 1 && has_text(a) && has_text(b))
-    return from_text(tsl__expr_and(s->x, text_of(s, a), text_of(s, b)));
-  return both(s, a, b);
+  return l & 1 ? met(s, a, b) : both(s, a, b);
+}
+
+/* Strings of a that b does not have. */
+static struct strings without(struct schema *s, const struct strings *a, const struct strings *b) {
+  if (none(a) || none(b)) return *a;
+  if (a->is_set) return filter(s, a, b, false);
+  const struct strings others = inverse(s, b);
+  return met(s, a, &others);
 }
 
 #define LISTS_MIN 8u /* negated lists that are joined before they narrow anything */
@@ -330,11 +331,7 @@ static struct strings all_of_strings(struct schema *s, const lit *lits, uint32_t
                  listed = n < LISTS_MIN ? no_string : all_forbidden(s, lits, n);
   for (uint32_t i = 0; i < n && n > 1 && !none(&a); i++)
     if (none(&listed) || !forbidden(s, lits[i])) a = narrowed(s, &a, lits[i]);
-  if (none(&listed) || none(&a)) return a;
-  if (a.is_set) return filter(s, &a, &listed, false);
-  struct strings others = inverse(s, &listed);
-  return has_text(&a) ? from_text(tsl__expr_and(s->x, text_of(s, &a), text_of(s, &others)))
-                      : both(s, &a, &others);
+  return without(s, &a, &listed);
 }
 
 /* The strings of `enum`. Short lists lose their doubles at once, long ones when they are sorted. */
@@ -348,16 +345,6 @@ static struct strings list_strings(struct schema *s, const tsl__json *values, ui
       set[out.count++] = text;
   }
   return out;
-}
-
-/* Strings of a that b does not have. */
-static struct strings without(struct schema *s, const struct strings *a, const struct strings *b) {
-  if (none(a) || none(b)) return *a;
-  if (a->is_set) return filter(s, a, b, false);
-  const struct strings others = inverse(s, b);
-  return has_text(a) && has_text(&others)
-             ? from_text(tsl__expr_and(s->x, text_of(s, a), text_of(s, &others)))
-             : both(s, a, &others);
 }
 
 /* Text i without those of the others in its group. Several complements are that of one union; but

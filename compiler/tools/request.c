@@ -62,12 +62,6 @@ static bool fail(tsl__tags *t, tsl_status status, const tsl__json *at, const cha
   return tsl__tags_fail(t, status, at, "%s", what), false;
 }
 
-/* A member that is not null. */
-static tsl__json *present(const tsl__json *o, const char *key) {
-  tsl__json *v = tsl__json_get(o, key, strlen(key));
-  return v && v->kind != TSL__JSON_NULL ? v : NULL;
-}
-
 /* ---- tools ----------------------------------------------------------------------------------- */
 
 /* {"type": "object", ...} for a text that matches `pattern` (NULL: any text); `lark`: that is a
@@ -239,8 +233,8 @@ static bool names_differ(tsl__tags *t, const tsl__json *list, const tsl__request
 }
 
 static bool read_tools(tsl__tags *t, const tsl__json *o, tsl__request *r) {
-  const tsl__json *list = o->kind == TSL__JSON_ARRAY ? o : present(o, "tools"),
-                  *functions = present(o, "functions");
+  const tsl__json *list = o->kind == TSL__JSON_ARRAY ? o : tsl__tools_present(o, "tools"),
+                  *functions = tsl__tools_present(o, "functions");
   if (list && functions)
     return fail(t, TSL_ERR_SCHEMA, functions,
                 "\"functions\" are what \"tools\" were before: a request has one of them");
@@ -335,7 +329,7 @@ static bool read_choice(tsl__tags *t, const tsl__json *choice, tsl__request *r) 
   if (!type || type->kind != TSL__JSON_STRING)
     return fail(t, TSL_ERR_SCHEMA, choice,
                 "\"tool_choice\" is a word or an object with a \"type\"");
-  serial = present(choice, "disable_parallel_tool_use");
+  serial = tsl__tools_present(choice, "disable_parallel_tool_use");
   if (serial && serial->kind != TSL__JSON_TRUE && serial->kind != TSL__JSON_FALSE)
     return fail(t, TSL_ERR_SCHEMA, serial, "\"disable_parallel_tool_use\" is true or false");
   if (serial && serial->kind == TSL__JSON_TRUE) r->parallel = false;
@@ -406,9 +400,10 @@ static bool find_format(tsl__tags *t, const tsl__json *o, const tsl__json **out)
   const tsl__json *other;
   *out = NULL;
   for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-    const tsl__json *in = places[i].outer ? present(o, places[i].outer) : o,
-                    *format =
-                        in && in->kind == TSL__JSON_OBJECT ? present(in, places[i].key) : NULL;
+    const tsl__json *in = places[i].outer ? tsl__tools_present(o, places[i].outer) : o,
+                    *format = in && in->kind == TSL__JSON_OBJECT
+                                  ? tsl__tools_present(in, places[i].key)
+                                  : NULL;
     if (!format) continue;
     if (IS(GET(format, "type"), "text")) {
       tsl__format_schema(format, &other);
@@ -443,13 +438,13 @@ static bool no_other_format(tsl__tags *t, const tsl__json *o) {
       {"structural_tag", tag},
       {"format", schema},
   };
-  const tsl__json *white = present(o, "guided_whitespace_pattern");
+  const tsl__json *white = tsl__tools_present(o, "guided_whitespace_pattern");
   if (white)
     return fail(t, TSL_ERR_UNSUPPORTED, white,
                 "white space follows the options of the compile call (whitespace, --ws), not a "
                 "pattern");
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-    const tsl__json *other = present(o, others[i].key);
+    const tsl__json *other = tsl__tools_present(o, others[i].key);
     if (other && (other->kind != TSL__JSON_STRING || other->length))
       return tsl__tags_fail(
                  t, TSL_ERR_UNSUPPORTED, other,
@@ -497,9 +492,9 @@ bool tsl__tools_request(tsl__tags *t, const tsl_tools_options *options, tsl__req
     return fail(t, TSL_ERR_SCHEMA, o,
                 "this is no request: it has neither \"tools\" nor anything else that one has");
   if (result && result->kind == TSL__JSON_OBJECT && !GET(o, "tools")) o = result;
-  const tsl__json *choice = present(o, "tool_choice");
+  const tsl__json *choice = tsl__tools_present(o, "tool_choice");
   if (!no_other_format(t, o)) return false;
-  if (present(o, "functions")) r->parallel = false;
+  if (tsl__tools_present(o, "functions")) r->parallel = false;
   if (parallel && parallel->kind != TSL__JSON_NULL) {
     if (parallel->kind != TSL__JSON_TRUE && parallel->kind != TSL__JSON_FALSE)
       return fail(t, TSL_ERR_SCHEMA, parallel, "\"parallel_tool_calls\" is true or false");
@@ -507,7 +502,8 @@ bool tsl__tools_request(tsl__tags *t, const tsl_tools_options *options, tsl__req
   }
   if (!read_tools(t, o, r)) return false;
   if (!options->tool_choice &&
-      !(choice ? read_choice(t, choice, r) : read_function_call(t, present(o, "function_call"), r)))
+      !(choice ? read_choice(t, choice, r)
+               : read_function_call(t, tsl__tools_present(o, "function_call"), r)))
     return false;
   if (options->tool_choice &&
       !choose_word(t, r, NULL, options->tool_choice, strlen(options->tool_choice)))

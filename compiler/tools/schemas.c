@@ -16,9 +16,8 @@
 
 #include "compiler/tools/tools.h"
 
-/* A member that is not null. */
-static const tsl__json *present(const tsl__json *o, const char *key) {
-  const tsl__json *v = o ? tsl__json_get(o, key, strlen(key)) : NULL;
+tsl__json *tsl__tools_present(const tsl__json *o, const char *key) {
+  tsl__json *v = o ? tsl__json_get(o, key, strlen(key)) : NULL;
   return v && v->kind != TSL__JSON_NULL ? v : NULL;
 }
 
@@ -37,14 +36,14 @@ static bool is_one_of(const tsl__json *m, const char *const *names) {
 static bool are_properties(const tsl__json *o) {
   bool all = o->kind == TSL__JSON_OBJECT && o->length;
   for (uint32_t i = 0; all && i < o->length; i++)
-    all = o->items[i].kind == TSL__JSON_OBJECT && present(&o->items[i], "type");
+    all = o->items[i].kind == TSL__JSON_OBJECT && tsl__tools_present(&o->items[i], "type");
   return all;
 }
 
 /* Does it read like a schema? */
 static bool is_schema(const tsl__json *o) {
   static const char *const words[] = {"properties", "$ref", "allOf", "anyOf", "oneOf"};
-  bool found = is(present(o, "type"), "object") || are_properties(o);
+  bool found = is(tsl__tools_present(o, "type"), "object") || are_properties(o);
   for (size_t i = 0; i < sizeof words / sizeof *words && !found; i++)
     found = tsl__json_get(o, words[i], strlen(words[i])) != NULL;
   return found;
@@ -72,12 +71,12 @@ const tsl__json *tsl__tool_schema(const tsl__json *inner, const tsl__json *outer
   const tsl__json *found = NULL, *m;
   *other = NULL;
   for (size_t i = 0; tool_schemas[i] && !*other; i++) {
-    if (!(m = present(inner, tool_schemas[i]))) continue;
+    if (!(m = tsl__tools_present(inner, tool_schemas[i]))) continue;
     if (!found) found = m;
     if (!tsl__json_equal(found, m)) *other = m;
   }
   for (size_t i = 0; tool_schemas[i] && !*other && inner != outer; i++)
-    if ((m = present(outer, tool_schemas[i])) && !(found && tsl__json_equal(found, m)) &&
+    if ((m = tsl__tools_present(outer, tool_schemas[i])) && !(found && tsl__json_equal(found, m)) &&
         (found || is_schema(m)))
       *other = m;
   if (!*other) *other = other_schema(inner, others, found);
@@ -89,8 +88,10 @@ const tsl__json *tsl__tool_schema(const tsl__json *inner, const tsl__json *outer
 
 const tsl__json *tsl__format_schema(const tsl__json *format, const tsl__json **other) {
   static const char *const read[] = {"schema", "json_schema", "format", NULL};
-  const tsl__json *type = present(format, "type"), *named = present(format, "json_schema"),
-                  *found = present(format, "schema"), *inner = present(named, "schema");
+  const tsl__json *type = tsl__tools_present(format, "type"),
+                  *named = tsl__tools_present(format, "json_schema"),
+                  *found = tsl__tools_present(format, "schema"),
+                  *inner = tsl__tools_present(named, "schema");
   /* json_object: the schema itself may have that name */
   const tsl__json *second = inner || !is(type, "json_object") ? inner : named;
   *other = NULL;

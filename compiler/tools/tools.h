@@ -55,7 +55,9 @@ typedef struct tsl__request {
 
 /* request.c: what the request (t->root) and the options ask for. False on failure. */
 bool tsl__tools_request(tsl__tags *t, const tsl_tools_options *options, tsl__request *out);
-/* schemas.c: the schema of a tool, whose name is in `inner`: itself, or an object in it. NULL:
+/* schemas.c: a member that is there and not null, or NULL. `o` may be NULL. */
+tsl__json *tsl__tools_present(const tsl__json *o, const char *key);
+/* The schema of a tool, whose name is in `inner`: itself, or an object in it. NULL:
  * it has none. *other: one that would not hold beside it, or NULL. */
 const tsl__json *tsl__tool_schema(const tsl__json *inner, const tsl__json *outer,
                                   const tsl__json **other);

@@ -31,13 +31,18 @@ static bool is_sought(const void *ctx, uint32_t index) {
   return one->length == k->text.length && !memcmp(one->at, k->text.at, one->length);
 }
 
+uint32_t tsl__schema_find_text(const struct table *by_hash, uint64_t hash, const tsl__string *set,
+                               tsl__string text) {
+  const struct sought key = {set, text};
+  return tsl__table_find(by_hash, hash, is_sought, &key);
+}
+
 /* A string of list i is in the set; list[index] is the one list that has it, or SEVERAL. */
 #define SEVERAL UINT32_MAX
 static void put(struct schema *s, struct table *by_hash, tsl__string *set, uint32_t *list,
                 uint32_t *n, tsl__string text, uint32_t i) {
-  const struct sought key = {set, text};
   const uint64_t hash = tsl__hash(text.at, text.length);
-  const uint32_t found = tsl__table_find(by_hash, hash, is_sought, &key);
+  const uint32_t found = tsl__schema_find_text(by_hash, hash, set, text);
   if (found != UINT32_MAX) {
     if (list[found] != i) list[found] = SEVERAL;
     return;

@@ -239,13 +239,6 @@ void tsl__schema_fail_no_schema(struct schema *s, const tsl__json *at) {
 
 /* ---- metaschemas ----------------------------------------------------------------------------- */
 
-static bool holds(const tsl__json *text, const char *word) {
-  const size_t n = strlen(word);
-  for (size_t i = 0; i + n <= text->length; i++)
-    if (!memcmp(text->text + i, word, n)) return true;
-  return false;
-}
-
 /* Is it a metaschema of one's own that the resolver did not have? */
 static bool is_missing(const struct schema *s, const tsl__json *name) {
   const char *hash = memchr(name->text, '#', name->length);
@@ -269,24 +262,15 @@ static const char *nearest_draft(const tsl__json *name) {
       {"4", "http://json-schema.org/draft-04/schema#"},
       {"3", "http://json-schema.org/draft-03/schema#"},
   };
-  const bool draft = holds(name, "draft") || holds(name, "json-schema.org");
+  const bool draft =
+      tsl__schema_contains(name, "draft") || tsl__schema_contains(name, "json-schema.org");
   for (size_t i = 0; draft && i < sizeof drafts / sizeof *drafts; i++)
-    if (holds(name, drafts[i].part)) return drafts[i].uri;
+    if (tsl__schema_contains(name, drafts[i].part)) return drafts[i].uri;
   return drafts[0].uri;
 }
 
-/* Which ones people name is known by a word of the URI (load.c). */
 static bool is_known(const tsl__json *name) {
-  static const char *const words[] = {"draft-03",
-                                      "draft-04",
-                                      "draft-06",
-                                      "draft-07",
-                                      "2019-09",
-                                      "2020-12",
-                                      "json-schema.org/schema"};
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (holds(name, words[i])) return true;
-  return false;
+  return tsl__schema_draft_named(name) || tsl__schema_contains(name, "json-schema.org/schema");
 }
 
 /* Does a resource begin here? */
@@ -300,7 +284,7 @@ bool tsl__schema_doubt_metaschema(const struct schema *s, const tsl__json *at,
                                   const tsl__json *name, char *out) {
   if (name->kind != TSL__JSON_STRING || name->key_length != 7 ||
       memcmp(name->key, "$schema", 7) != 0 ||
-      (holds(name, "json-schema.org") ? is_known(name) : !is_missing(s, name)) ||
+      (tsl__schema_contains(name, "json-schema.org") ? is_known(name) : !is_missing(s, name)) ||
       !is_resource(s, at))
     return false;
   snprintf(out, TSL__DOUBT_MAX,
