@@ -81,6 +81,12 @@ void cli_print_plain(FILE *to, const char *text);
 /* Print a set of bytes as ranges: 'a'–'z', '"', \x80–\xbf. */
 void cli_print_set(FILE *to, const uint32_t set[8]);
 
+/* What a grammar's schemas hardly mean as they say, a line each on stderr. `prefix` stands in front
+ * of the pointers. */
+void cli_print_warnings(const tsl_grammar *grammar, const char *prefix);
+/* The same of a part that was left out: a tsl_line_sink for tsl_tools_options. */
+void cli_print_left_out(void *ctx, const char *line);
+
 /* Microseconds from a clock that never goes back. */
 double cli_now(void);
 /* Microseconds that a processor worked for this thread: other programs do not count. */

@@ -428,49 +428,16 @@ static int check_options(const source *s) {
 
 #define REQUEST_POINTER 256 /* bytes of a pointer that is shown */
 
-/* The inside of a JSON string, up to its quote. */
-static size_t string_length(const char *text) {
-  size_t n = 0;
-  while (text[n] && text[n] != '"') n += text[n] == '\\' && text[n + 1] ? 2 : 1;
-  return n;
-}
-
-/* Print a string of a report, whose escapes are those of quotes and backslashes. */
-static void print_string(const char *text, size_t n) {
-  char *plain = cli_allocate(n + 1, 1);
-  size_t k = 0;
-  for (size_t i = 0; i < n; i++) plain[k++] = text[i] == '\\' && i + 1 < n ? text[++i] : text[i];
-  plain[k] = 0;
-  cli_print_plain(stderr, plain);
-  free(plain);
-}
-
 /* Where the schema of a request stands in it. */
 static void keep_pointer(void *ctx, const tsl_request_source *found) {
   snprintf(ctx, REQUEST_POINTER, "%s", found->pointer);
 }
 
-/* What the schema hardly means as it says, a line each on stderr. */
 static void print_warnings(const source *s) {
   char schema[REQUEST_POINTER] = "";
-  static const char pointer[] = "{\"pointer\":\"", reason[] = "\"reason\":\"";
-  static const char warning[] = "\",\"warning\":true}";
-  const bool request = s->kind == SOURCE_REQUEST;
-  const char *at = request || s->kind == SOURCE_SCHEMA ? tsl_grammar_report(s->grammar) : NULL;
-  if (request) tsl_request_read(s->text.at, s->text.length, NULL, NULL, keep_pointer, schema, NULL);
-  while (at && (at = strstr(at, pointer)) != NULL) {
-    const char *where = at + sizeof pointer - 1, *why = where + string_length(where);
-    if (!(why = strstr(why, reason))) return;
-    why += sizeof reason - 1;
-    at = why + string_length(why);
-    if (strncmp(at, warning, sizeof warning - 1)) continue;
-    fputs("turnstile: warning: ", stderr);
-    cli_print_plain(stderr, schema);
-    print_string(where, string_length(where));
-    fputs(": ", stderr);
-    print_string(why, (size_t)(at - why));
-    putc('\n', stderr);
-  }
+  if (s->kind == SOURCE_REQUEST)
+    tsl_request_read(s->text.at, s->text.length, NULL, NULL, keep_pointer, schema, NULL);
+  if (s->kind == SOURCE_REQUEST || s->kind == SOURCE_SCHEMA) cli_print_warnings(s->grammar, schema);
 }
 
 int source_open(source *s) {

@@ -509,9 +509,12 @@ TSL_API tsl_vocab *tsl_grammar_vocab(const tsl_grammar *grammar); /* borrowed */
 /* What is enforced, as a JSON array. Each item is {"pointer", "keyword", "status", "reason"}; the
  * status is "enforced" or "no effect". An item has "warning": true as well where the schema hardly
  * means what it says. Such places are a misspelled keyword, a schema inside a wrapper, and a
- * required name for which a closed object has no place. The reason then says what was meant. For
- * regex and GBNF the array is empty. NUL-terminated; lives as long as the grammar. NULL when out of
- * memory. Cost: the first call makes it, about as fast as the schema is read. */
+ * required name for which a closed object has no place. The reason then says what was meant.
+ * Of tags and tools all schemas are in it. Pointers lead from the root of the text, and an item of
+ * a tool begins with "tool", its name. Pointers of a tree that was built in C are relative to their
+ * schema. For regex and GBNF the array is empty. NUL-terminated; lives as long as the grammar. NULL
+ * when out of memory. Cost: the first call makes it, about as fast as the schema is read. A request
+ * is read again for it. */
 TSL_API const char *tsl_grammar_report(const tsl_grammar *grammar);
 
 /* One thing in a schema that a provider's documented limits exclude. `pointer` and `keyword` say

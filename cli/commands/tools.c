@@ -178,12 +178,6 @@ static bool known_preset(const char *name) {
   return false;
 }
 
-/* A part of a tool's schema that is left out. */
-static void print_left_out(void *ctx, const char *line) {
-  (void)ctx;
-  fprintf(stderr, "turnstile: warning: left out: %s\n", line);
-}
-
 static bool open_job(job *j, const settings *o) {
   j->o = o;
   j->options = (tsl_tools_options){.preset = o->preset,
@@ -193,7 +187,7 @@ static bool open_job(job *j, const settings *o) {
                                    .max_thinking_tokens = (uint32_t)o->max_thinking,
                                    .lenient = o->lenient,
                                    .schema = &o->schema,
-                                   .report = o->compile ? NULL : print_left_out};
+                                   .report = o->compile ? NULL : cli_print_left_out};
   if (!cli_read(request_path(o), &j->request)) return false;
   /* what is no file either is the name of a model, or an error that lists names like it */
   if (o->preset && !known_preset(o->preset) &&
@@ -229,6 +223,7 @@ static bool compile(job *j) {
                                  : tsl_grammar_tools(j->vocab, j->request.at, j->request.length,
                                                      &j->options, NULL, &j->grammar, &error);
   if (status != TSL_OK) complain(j, &error);
+  if (status == TSL_OK && !j->o->compile) cli_print_warnings(j->grammar, "");
   return status == TSL_OK;
 }
 
@@ -252,9 +247,11 @@ static int print_tags(job *j) {
     return cli_complain(
         "tools: --tags is a structural tag already; say --compile, --parse or --generate");
   if (tsl_tools_write(j->vocab, j->request.at, j->request.length, &j->options, print_line, NULL,
-                      &error) == TSL_OK)
-    return CLI_OK;
-  return complain(j, &error);
+                      &error) != TSL_OK)
+    return complain(j, &error);
+  /* others may read the tag: what is wrong with its schemas is said, and is no failure */
+  compile(j);
+  return CLI_OK;
 }
 
 static int list_presets(void) {

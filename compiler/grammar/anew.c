@@ -61,6 +61,12 @@ static size_t memory(const void *ctx) {
 
 static const tsl__again again = {compile, release, memory};
 
+tsl__string tsl__anew_text(const tsl_grammar *g) {
+  const kept *k = g->again == &again ? g->kept : NULL;
+  if (!k) return (tsl__string){NULL, 0};
+  return (tsl__string){k->copy.source.text, (uint32_t)k->copy.source.length};
+}
+
 static char *copied(const tsl_allocator *a, const char *text, bool *fine) {
   char *copy = text ? tsl__alloc(a, size_of(text)) : NULL;
   *fine = *fine && (copy || !text);

@@ -13,5 +13,8 @@ tsl_status tsl__anew_source(tsl_grammar **grammar, const tsl_source *source, tsl
 tsl_status tsl__anew_tags(tsl_grammar **grammar, const char *json, size_t length,
                           const tsl_schema_options *schema, const tsl_tools_options *tools,
                           const tsl_limits *limits, tsl_error *error);
+/* The text that tags or tools were compiled from, as long as the grammar lives; NULL: it is not
+ * kept. */
+tsl__string tsl__anew_text(const tsl_grammar *grammar);
 
 #endif

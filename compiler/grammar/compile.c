@@ -302,6 +302,12 @@ typedef struct request {
   const tsl_limits *limits;
 } tags_job;
 
+/* The report on the schemas of a tree. */
+static const char *describe_tags(void *grammar) {
+  const tsl_grammar *g = grammar;
+  return tsl__tags_report(g->front, tsl__anew_text(g));
+}
+
 /* A grammar with tables of its own; `lend`: it takes over the tree's memory. */
 static tsl_status compile_alone(const tags_job *r, tsl__tags *t, const tsl__tag *root, bool lend,
                                 tsl_grammar **out, tsl_error *error) {
@@ -318,8 +324,10 @@ static tsl_status compile_alone(const tags_job *r, tsl__tags *t, const tsl__tag 
   t->lent = hooks;
   tsl__expr e = tsl__tags_lower(t, x, root, NULL, r->schema, r->limits, &tagged);
   if (t->status == TSL_OK && hooks) tsl__exprs_absorb(x, &t->arena, hooks);
-  status = close_layer(r->vocab, space, x, t->status, e, "[]", out, error);
-  return status == TSL_OK ? finish_or_drop(out, tagged, error) : status;
+  status = close_layer(r->vocab, space, x, t->status, e, NULL, out, error);
+  if (status == TSL_OK) status = finish_or_drop(out, tagged, error);
+  if (status == TSL_OK) (*out)->describe = describe_tags, (*out)->described = *out;
+  return status;
 }
 
 static bool same_options(const tsl_schema_options *a, const tsl_schema_options *b) {
@@ -360,8 +368,9 @@ static bool compile_over(const tags_job *r, tsl__tags *t, const tsl__tag *root, 
   bool fits = t->status == TSL_OK && e != TSL__NONE && tsl__exprs_status(x) == TSL_OK &&
               tsl__exprs_watches(x) == over->space->positions.watches;
   tsl__state start = fits ? tsl__state_of(over->space, e) : 0;
-  if (start) tsl__grammar_make_over(over, start, "[]", out, NULL);
+  if (start) tsl__grammar_make_over(over, start, NULL, out, NULL);
   bool done = *out && finish_tags(*out, tagged);
+  if (done) (*out)->describe = describe_tags, (*out)->described = *out;
   tsl__mutex_unlock(over->lock);
   if (!done) {
     tsl_grammar_release(*out);

@@ -72,6 +72,21 @@ tsl_status tsl__schema_compile(tsl__exprs *x, const char *text, size_t length,
  * moment. NULL when out of memory. */
 const char *tsl__schema_report(void *schema);
 
+/* One report on several schemas, which are parts of a larger text. */
+typedef struct tsl__report {
+  const tsl_allocator *alloc;
+  TSL__VEC(char) out;
+  tsl__string tool; /* whose arguments the last schema describes; NULL: none */
+  uint64_t left;    /* names that may still be compared for closed.c */
+  bool failed;      /* out of memory */
+} tsl__report;
+
+void tsl__report_begin(tsl__report *to, const tsl_allocator *alloc);
+/* `place`: the pointer to the schema. `tool`: its text may be NULL. */
+void tsl__report_add(tsl__report *to, void *schema, tsl__string place, tsl__string tool);
+/* The report in `arena`, NUL-terminated. NULL when out of memory. */
+const char *tsl__report_end(tsl__report *to, tsl__arena *arena);
+
 /* How an object and its members are written at the top of a schema, where that is not JSON: see
  * style.c. */
 struct tsl__schema_style;

@@ -311,11 +311,13 @@ static void schema_failed(tsl__tags_lowering *l, const tsl__tag *n, const tsl_er
 }
 
 /* *rounds: how often something was left out of the schema. */
-static tsl__expr compile_schema(tsl__tags_lowering *l, const tsl__tag *n,
-                                const struct tsl__schema_style *style, uint32_t *rounds) {
+static struct tsl__schema_result compile_schema(tsl__tags_lowering *l, const tsl__tag *n,
+                                                const struct tsl__schema_style *style,
+                                                uint32_t *rounds) {
   tsl_schema_options options = l->captures->schema;
   struct tsl__schema_result result = {0};
   tsl_error error;
+  *rounds = 0;
   if (n->any_order) options.order = TSL_ORDER_ANY;
   if (n->max_whitespace != TSL__INF) {
     options.whitespace = n->max_whitespace ? TSL_WS_BOUNDED : TSL_WS_COMPACT;
@@ -325,17 +327,16 @@ static tsl__expr compile_schema(tsl__tags_lowering *l, const tsl__tag *n,
   /* another compile has used it */
   tsl__json *tree =
       lent && n->schema->user ? tsl__json_copy(&l->tags->arena, n->schema) : n->schema;
-  if (!tree) return tsl__expr_no_memory(l->x);
+  if (!tree) return tsl__expr_no_memory(l->x), result;
   const char *text = n->detached ? "" : l->tags->text;
   tsl_status status;
-  *rounds = 0;
   do {
     status =
         tsl__schema_compile_tree(l->x, tree, lent, style, text, n->detached ? 0 : l->tags->length,
                                  &options, l->limits, &result, &error);
   } while (status != TSL_OK && tsl__tags_loosen(l, n, &tree, &error, rounds));
   if (status != TSL_OK) schema_failed(l, n, &error);
-  return result.root;
+  return result;
 }
 
 /* The text that a schema was read from: what it is known by. */
@@ -347,17 +348,17 @@ static tsl__string source_of(const tsl__tags_lowering *l, const tsl__tag *n) {
   return (tsl__string){l->tags->text + j->offset, j->end - j->offset};
 }
 
-static tsl__expr find_part(const tsl__tags_lowering *l, const tsl__tag *n,
-                           const struct tsl__schema_style *style, tsl__string source,
-                           uint64_t hash) {
+static struct tsl__schema_result find_part(const tsl__tags_lowering *l, const tsl__tag *n,
+                                           const struct tsl__schema_style *style,
+                                           tsl__string source, uint64_t hash) {
   tsl__index_iter it = tsl__index_first(&l->captures->part_index, hash);
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
     const tsl__schema_part *p = &l->captures->parts.at[i];
     if (p->style == style && p->any_order == n->any_order && p->loose == n->loose &&
         p->max_whitespace == n->max_whitespace && tsl__lower_same_text(p->source, source))
-      return p->e;
+      return p->made;
   }
-  return TSL__NONE;
+  return (struct tsl__schema_result){0};
 }
 
 static bool keep_part(tsl__tags_lowering *l, tsl__schema_part part, uint64_t hash) {
@@ -378,18 +379,20 @@ tsl__expr tsl__lower_schema(tsl__tags_lowering *l, const tsl__tag *n, stops s) {
   if (n->style && !style) return TSL__NONE;
   tsl__string source = source_of(l, n);
   uint64_t hash = source.at ? tsl__hash(source.at, source.length) : 0;
-  tsl__expr e = source.at ? find_part(l, n, style, source, hash) : TSL__NONE;
-  if (e == TSL__NONE) {
-    uint32_t left_out = 0;
-    e = compile_schema(l, n, style, &left_out);
-    tsl__schema_part part = {source, style, n->max_whitespace, n->any_order, n->loose, e};
+  struct tsl__schema_result made = {0};
+  if (source.at) made = find_part(l, n, style, source, hash);
+  if (made.root == TSL__NONE) {
+    uint32_t left_out;
+    made = compile_schema(l, n, style, &left_out);
+    tsl__schema_part part = {source, style, n->max_whitespace, n->any_order, n->loose, made};
     /* a report is due each time: such a schema is not kept */
     bool keeps = source.at && !left_out;
-    if (e == TSL__NONE || (keeps && !keep_part(l, part, hash))) return TSL__NONE;
+    if (made.root == TSL__NONE || (keeps && !keep_part(l, part, hash))) return TSL__NONE;
   }
+  if (!tsl__tags_describe(l, n, made.schema)) return TSL__NONE;
   tsl__tag as = *n;
   if (n->capture == TSL__CAPTURE_ARGUMENTS && n->style) as.capture = TSL__CAPTURE_MEMBERS;
-  return as.capture ? tsl__lower_captured(l, &as, e, s) : e;
+  return as.capture ? tsl__lower_captured(l, &as, made.root, s) : made.root;
 }
 
 /* Many tags have the same pattern: the last one is remembered. */

@@ -628,9 +628,11 @@ tsl__expr tsl__tags_lower(tsl__tags *t, tsl__exprs *x, const tsl__tag *root,
     tsl__tags_fail(t, TSL_ERR_NO_MEMORY, NULL, "out of memory");
   else
     e = lower(&l, root, (stops){.last = true});
-  if (t->status == TSL_OK && keep_held(&l) && keep_gaps(&l)) keep_counted(&l);
+  if (t->status == TSL_OK && keep_held(&l) && keep_gaps(&l) && keep_counted(&l))
+    tsl__tags_keep_described(&l);
   if (t->status == TSL_OK && t->mender) l.out->mender = t->mender(t, x, t->mender_from);
   tsl__vec_free(a, &l.counted);
+  tsl__vec_free(a, &l.described);
   tsl__vec_free(a, &l.held);
   if (t->status == TSL_OK && tsl__exprs_status(x) != TSL_OK)
     tsl__tags_fail(t, tsl__exprs_status(x), NULL, "%s", tsl__exprs_why(x));

@@ -9,6 +9,7 @@
 #define TSL_COMPILER_TAGS_LOWER_H
 
 #include "compiler/tags/tags.h"
+#include "compiler/schema/schema.h"
 
 /* What is handed down: where unbounded formats stop, and whether the format ends its frame. */
 typedef struct stops {
@@ -53,5 +54,11 @@ tsl__expr tsl__lower_tokens(tsl__tags_lowering *l, const tsl__tag *n, stops s);
  * counts from 0. */
 bool tsl__tags_loosen(tsl__tags_lowering *l, const tsl__tag *n, tsl__json **tree,
                       const tsl_error *error, uint32_t *rounds);
+
+/* ---- described.c ----------------------------------------------------------------------------- */
+/* Note a schema for the report. False when out of memory. */
+bool tsl__tags_describe(tsl__tags_lowering *l, const tsl__tag *n, struct schema *schema);
+/* What was noted, and the text where it is needed, for the report. False when out of memory. */
+bool tsl__tags_keep_described(tsl__tags_lowering *l);
 
 #endif

@@ -26,6 +26,7 @@
  *           lower.c     nodes -> expressions: tags, loops, captures
  *           leaves.c    nodes -> expressions: schemas and their styles, patterns, text, tokens
  *           loosen.c    parts of a tool's schema that are left out
+ *           described.c the report on all schemas of a tree
  *           parse.c     text -> notes of where captures begin and end
  *           events.c    notes -> parts, which a caller reads; the whole as JSON
  *           gaps.c      which text around calls and thinking is no content
@@ -45,6 +46,7 @@
 #include "compiler/expr/expr.h"
 #include "compiler/expr/node.h"
 #include "compiler/json/json.h"
+#include "compiler/schema/schema.h"
 #include "runtime/matcher/grammar.h"
 
 #define TSL__TAGS_DEPTH 200u
@@ -180,8 +182,15 @@ typedef struct tsl__schema_part {
   const struct tsl__schema_style *style; /* NULL: JSON */
   uint32_t max_whitespace;
   bool any_order, loose;
-  tsl__expr e;
+  struct tsl__schema_result made;
 } tsl__schema_part;
+
+/* A schema of a tree, for the report. */
+typedef struct tsl__described {
+  struct schema *schema;
+  uint32_t offset; /* of the schema in the text that the tree was read from */
+  bool tool;       /* it describes the arguments of a tool */
+} tsl__described;
 
 /* The texts of a bare string: those of `text` without `close`. */
 typedef struct tsl__bare {
@@ -237,6 +246,9 @@ typedef struct tsl__tagged {
   tsl__bytes held_first; /* their first bytes */
   tsl__counted *counted; /* texts whose tokens are counted */
   uint32_t counted_count;
+  tsl__described *described;
+  uint32_t described_count;
+  tsl__string text; /* what offsets of `described` are in; NULL: it is kept elsewhere */
   tsl__gaps gaps;
   bool whole;                       /* the content of a tag has that of tags in it */
   const struct tsl__mender *mender; /* reads what the grammar refuses (mended.h); NULL: nothing */
@@ -346,6 +358,7 @@ typedef struct tsl__tags_lowering {
     tsl__expr e;
   } choice;
   TSL__VEC(tsl__counted) counted;
+  TSL__VEC(tsl__described) described;
 } tsl__tags_lowering;
 /* The expression of a tree; TSL__NONE on failure (t->status) or if nothing matches. `captures`:
  * those of an earlier tree over the same expressions, or NULL. `schema` may be NULL. */
@@ -357,6 +370,12 @@ const tsl__capture *tsl__capture_of(const tsl__exprs *x, tsl__expr rule);
 static inline const tsl__capture *tsl__capture_at(const tsl__captures *m, uint32_t number) {
   return tsl__pool_at_of(&m->at, number, sizeof(tsl__capture));
 }
+
+/* ---- described.c ----------------------------------------------------------------------------- */
+/* What is enforced of the schemas of a tree: a NUL-terminated JSON array that lives with its
+ * expressions. `text`: what the tree was read from; NULL: it was built in C. NULL when out of
+ * memory. */
+const char *tsl__tags_report(const tsl__tagged *tagged, tsl__string text);
 
 /* ---- marks.c --------------------------------------------------------------------------------- */
 /* Captures of a grammar that is no tree of formats. */

@@ -476,6 +476,10 @@ def requests():
     expect(2, ["extract", *choice, "-"], text="", err="a request has no captures")
     typo = files("typo.json", '{"format": {"type": "object", "propertes": {}}}')
     expect(0, ["check", "--request", typo, "-"], text="{}", err="warning: /format/propertes: ")
+    tools = files("tools.json", '[{"name": "run", "parameters": {"requird": ["a"]}}]')
+    said = 'warning: /0/parameters/requird (tool "run"): no keyword: is required meant?'
+    for more in [], ["--generate", "1"]:
+        expect(0, ["tools", "--preset", "qwen3", "--tools", tools, *more], err=said)
     bad = files("request.json", '{\n  "format": {"type": "strin"}\n}')
     expect(
         2,

@@ -425,6 +425,19 @@ def test_tools():
         and not T.Grammar.tools(vocab, loose, preset="qwen3").warnings,
         "what is left out of a tool's schema",
     )
+    check(
+        '(tool "run"): left out: '
+        in T.Grammar.tools(vocab, loose, preset="minimax-m3").warnings[0],
+        "the tool that something is left out of",
+    )
+    misspelled = {"tools": [{"name": "run", "parameters": {"type": "object", "requird": ["a"]}}]}
+    grammar = T.Grammar.tools(vocab, misspelled, preset="qwen3")
+    check(
+        grammar.warnings
+        == ['/tools/0/parameters/requird (tool "run"): no keyword: is required meant?']
+        and [entry["tool"] for entry in grammar.report()] == ["run", "run"],
+        f"a misspelled keyword in a tool: {grammar.warnings}",
+    )
     typo = {"format": {"type": "object", "propertes": {}}}
     check(
         [w.split(":")[0] for w in T.Grammar.request(vocab, typo).warnings] == ["/format/propertes"],

@@ -376,7 +376,8 @@ class Grammar(_core.Grammar):
 
     def report(self):
         """What of a JSON Schema is enforced: a list of dicts with pointer, keyword, status
-        ("enforced" or "no effect") and reason.
+        ("enforced" or "no effect") and reason. Of tools and structural tags: of all schemas in
+        them; the pointers lead from the root, and `tool` is the tool's name.
         """
         return json.loads(self._report())
 
@@ -384,19 +385,24 @@ class Grammar(_core.Grammar):
     def warnings(self):
         """What of a JSON Schema hardly means what it says: a list of sentences, each with its JSON
         pointer. A word that looks like a keyword, a schema inside a wrapper, a required name that a
-        closed object does not have. Of tools: what is left out of the schema of a tool whose
-        "strict" is false. Of a request the pointers lead from its root. Empty for other grammars.
+        closed object does not have. Of tools: the same, with the tool's name, and what is left out
+        of the schema of a tool whose "strict" is false. Of a request the pointers lead from its
+        root. Empty for other grammars.
         """
-        left_out = map(json.loads, self._left_out.splitlines())
-        return [f"{entry['pointer']}: {entry['reason']}" for entry in left_out] + [
-            f"{self._pointer}{entry['pointer']}: {entry['reason']}"
-            for entry in self.report()
-            if entry.get("warning")
+        left_out = [json.loads(line) for line in self._left_out.splitlines()]
+        doubtful = [entry for entry in self.report() if entry.get("warning")]
+        return [_warning("", entry, "left out: ") for entry in left_out] + [
+            _warning(self._pointer, entry) for entry in doubtful
         ]
 
     def matcher(self):
         """A Matcher at the beginning of this grammar."""
         return _core.Matcher(self)
+
+
+def _warning(pointer, entry, what=""):
+    tool = f' (tool "{entry["tool"]}")' if "tool" in entry else ""
+    return f"{pointer}{entry['pointer']}{tool}: {what}{entry['reason']}"
 
 
 class _Starting:

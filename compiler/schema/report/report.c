@@ -29,10 +29,10 @@
 
 struct report {
   struct schema *s;
-  TSL__VEC(char) out, pointer;
+  tsl__report *to;
+  TSL__VEC(char) pointer;
   TSL__VEC(sid) reached; /* nodes in effect, in the order found */
   uint8_t *marks;        /* of nodes: REACHED, LISTED */
-  uint64_t left;         /* names that may be compared for closed.c */
   bool unevaluated;      /* some node has unevaluatedItems or unevaluatedProperties */
   bool failed;
 };
@@ -42,29 +42,31 @@ enum { REACHED = 1, LISTED = 2 };
 #define COMPARED_MAX (1u << 24) /* names, in a report */
 
 static void put(struct report *r, const char *text, size_t n) {
-  if (r->failed || !tsl__vec_reserve(r->s->alloc, &r->out, n)) {
+  tsl__report *to = r->to;
+  if (r->failed || !tsl__vec_reserve(to->alloc, &to->out, n)) {
     r->failed = true;
     return;
   }
-  memcpy(r->out.at + r->out.n, text, n);
-  r->out.n += n;
+  memcpy(to->out.at + to->out.n, text, n);
+  to->out.n += n;
 }
 
 #define PUT(r, literal) put((r), (literal), sizeof(literal) - 1)
 
 /* The inside of a JSON string. */
 static void put_escaped(struct report *r, const char *text, size_t n) {
+  tsl__report *to = r->to;
   size_t length = tsl__json_put_escaped(NULL, text, n);
-  if (r->failed || !tsl__vec_reserve(r->s->alloc, &r->out, length)) {
+  if (r->failed || !tsl__vec_reserve(to->alloc, &to->out, length)) {
     r->failed = true;
     return;
   }
-  r->out.n += tsl__json_put_escaped(r->out.at + r->out.n, text, n);
+  to->out.n += tsl__json_put_escaped(to->out.at + to->out.n, text, n);
 }
 
 static void push(struct report *r, const char *text, size_t n) {
   size_t length = 1 + tsl__json_put_token(NULL, text, n);
-  if (!tsl__vec_reserve(r->s->alloc, &r->pointer, length)) {
+  if (!tsl__vec_reserve(r->to->alloc, &r->pointer, length)) {
     r->failed = true;
     return;
   }
@@ -86,8 +88,14 @@ static void entry(struct report *r, const tsl__json *keyword, const char *reason
   size_t n = r->pointer.n;
   push(r, keyword->key, keyword->key_length);
   if (r->failed) return;
-  if (r->out.n > 1) PUT(r, ",\n ");
-  PUT(r, "{\"pointer\":\"");
+  if (r->to->out.n > 1) PUT(r, ",\n ");
+  if (r->to->tool.at) {
+    PUT(r, "{\"tool\":\"");
+    put_escaped(r, r->to->tool.at, r->to->tool.length);
+    PUT(r, "\",\"pointer\":\"");
+  } else {
+    PUT(r, "{\"pointer\":\"");
+  }
   put_escaped(r, r->pointer.at, r->pointer.n);
   PUT(r, "\",\"keyword\":\"");
   put_escaped(r, keyword->key, keyword->key_length);
@@ -159,7 +167,7 @@ static void reach(struct report *r, sid id) {
   if (!n->at->user) n->at->user = id & TSL__JSON_USER_MAX;
   r->marks[id] |= REACHED;
   r->marks[n->at->user] |= LISTED;
-  if (!tsl__vec_push(r->s->alloc, &r->reached, id)) r->failed = true;
+  if (!tsl__vec_push(r->to->alloc, &r->reached, id)) r->failed = true;
 }
 
 static void reach_all(struct report *r) {
@@ -243,8 +251,9 @@ static void entries(struct report *r, const tsl__json *at) {
   char text[TSL__DOUBT_MAX];
   const tsl__json *doubt = at == r->s->root ? tsl__schema_doubt_root(r->s, text) : NULL;
   struct tsl__forbidden f = {.via = KW_COUNT};
-  tsl__schema_forbidden(r->s, n, false, &r->left, &f);
+  tsl__schema_forbidden(r->s, n, false, &r->to->left, &f);
   for (uint32_t i = 0; i < at->length; i++) {
+    if (at->items[i].offset == at->offset) continue; /* made up: it is not in the text */
     enum keyword k = tsl__schema_keyword(at->items[i].key, at->items[i].key_length);
     if (k == KW_COUNT) {
       if (repeated(r, &at->items[i], false)) continue;
@@ -281,36 +290,60 @@ static void visit(struct report *r, const tsl__json *at) {
   }
 }
 
-static void visit_resource(struct report *r, const struct resource *resource) {
+static void prefix(struct report *r, const char *text, size_t n, char behind) {
   r->pointer.n = 0;
-  if (resource->uri[0]) {
-    r->failed = !tsl__vec_reserve(r->s->alloc, &r->pointer, strlen(resource->uri) + 1);
-    if (r->failed) return;
-    memcpy(r->pointer.at, resource->uri, strlen(resource->uri));
-    r->pointer.n = strlen(resource->uri);
-    r->pointer.at[r->pointer.n++] = '#';
+  if (r->failed || !tsl__vec_reserve(r->to->alloc, &r->pointer, n + 1)) {
+    r->failed = true;
+    return;
   }
-  visit(r, resource->root);
+  if (n) memcpy(r->pointer.at, text, n);
+  r->pointer.n = n;
+  if (behind) r->pointer.at[r->pointer.n++] = behind;
 }
 
-const char *tsl__schema_report(void *schema) {
+static void visit_resource(struct report *r, const struct resource *resource) {
+  r->pointer.n = 0;
+  if (resource->uri[0]) prefix(r, resource->uri, strlen(resource->uri), '#');
+  if (!r->failed) visit(r, resource->root);
+}
+
+void tsl__report_begin(tsl__report *to, const tsl_allocator *alloc) {
+  *to = (tsl__report){.alloc = alloc, .left = COMPARED_MAX};
+  to->failed = !tsl__vec_push(alloc, &to->out, '[');
+}
+
+void tsl__report_add(tsl__report *to, void *schema, tsl__string place, tsl__string tool) {
   struct schema *s = schema;
-  struct report r = {.s = s, .marks = tsl__alloc_zero(s->alloc, s->nodes.n), .left = COMPARED_MAX};
   size_t marks = s->nodes.n;
-  r.failed = !r.marks;
-  if (r.marks) reach_all(&r);
-  PUT(&r, "[");
+  struct report r = {.s = s, .to = to, .marks = tsl__alloc_zero(to->alloc, marks)};
+  r.failed = to->failed || !r.marks;
+  to->tool = tool;
+  if (!r.failed) reach_all(&r);
+  prefix(&r, place.at, place.length, 0);
   if (!r.failed) visit(&r, s->root);
   for (size_t i = 0; i < s->resources.n && !r.failed; i++)
     if (s->resources.at[i].document && s->resources.at[i].root != s->root)
       visit_resource(&r, &s->resources.at[i]);
-  PUT(&r, "]");
-  put(&r, "", 1);
-  char *report = r.failed ? NULL : tsl__arena_copy(&s->arena, r.out.at, r.out.n);
+  to->failed = r.failed;
+  tsl__vec_free(to->alloc, &r.pointer);
+  tsl__vec_free(to->alloc, &r.reached);
+  tsl__free(to->alloc, r.marks, marks);
+}
+
+const char *tsl__report_end(tsl__report *to, tsl__arena *arena) {
+  to->failed = to->failed || !tsl__vec_reserve(to->alloc, &to->out, 2);
+  if (!to->failed) memcpy(to->out.at + to->out.n, "]", 2);
+  const char *report = to->failed ? NULL : tsl__arena_copy(arena, to->out.at, to->out.n + 2);
+  tsl__vec_free(to->alloc, &to->out);
+  return report;
+}
+
+const char *tsl__schema_report(void *schema) {
+  struct schema *s = schema;
+  tsl__report to;
+  tsl__report_begin(&to, s->alloc);
+  tsl__report_add(&to, s, (tsl__string){NULL, 0}, (tsl__string){NULL, 0});
+  const char *report = tsl__report_end(&to, &s->arena);
   tsl__exprs_hold(s->x, s->arena.total);
-  tsl__vec_free(s->alloc, &r.out);
-  tsl__vec_free(s->alloc, &r.pointer);
-  tsl__vec_free(s->alloc, &r.reached);
-  tsl__free(s->alloc, r.marks, marks);
   return report;
 }
