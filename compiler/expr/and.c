@@ -73,8 +73,8 @@ static bool length_bounds(tsl__exprs *x, tsl__expr e, unsigned depth, uint32_t *
       if (!lengths_of_alternatives(x, n.kind == TSL__K_SEQ ? n.a : e, &h, depth, &a, &b))
         return false;
     } else if (h.kind == TSL__K_NATIVE) {
-      a = tsl__native_characters(x, &h);
-      b = TSL__INF;
+      tsl__length own = tsl__native_characters(x, &h);
+      a = own.least, b = own.most;
     } else {
       return false;
     }
@@ -133,6 +133,30 @@ static bool drop_implied_lengths(tsl__exprs *x, tsl__expr *at, size_t *n) {
       i--;
       break;
     }
+  }
+  return true;
+}
+
+/* The same of complements of any_char{m,n}: beside texts of other lengths they say nothing, and of
+ * texts whose lengths they all exclude none is left. */
+static bool drop_excluded_lengths(tsl__exprs *x, tsl__expr *at, size_t *n) {
+  tsl__expr any = tsl__expr_any_char(x);
+  for (size_t i = *n; i-- > 0;) {
+    tsl__node not = tsl__node_at(x, at[i]);
+    if (not .kind != TSL__K_NOT) continue;
+    tsl__node m = tsl__node_at(x, not .a);
+    if (m.kind != TSL__K_REPEAT || m.a != any) continue;
+    uint32_t least = 0, most = TSL__INF, lo, hi;
+    bool texts = false;
+    for (size_t j = 0; j < *n; j++) {
+      if (!(tsl__node_at(x, at[j]).flags & TSL__TEXTUAL) || !length_bounds(x, at[j], 0, &lo, &hi))
+        continue;
+      texts = true;
+      if (lo > least) least = lo;
+      if (hi < most) most = hi;
+    }
+    if (texts && least >= m.b && most <= m.c) return false;
+    if (texts && (most < m.b || least > m.c)) at[i] = at[--*n];
   }
   return true;
 }
@@ -323,7 +347,8 @@ static tsl__expr and_of(tsl__exprs *x, tsl__expr *at, size_t n) {
       }
     }
   }
-  if (!drop_implied_lengths(x, at, &n) || too_long(x, at, n)) return TSL__NONE;
+  if (!drop_implied_lengths(x, at, &n) || !drop_excluded_lengths(x, at, &n) || too_long(x, at, n))
+    return TSL__NONE;
   return intern_and(x, at, tsl__sort_unique(at, n));
 }
 

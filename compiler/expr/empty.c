@@ -10,8 +10,8 @@
  * Lengths   "At most 100 characters, and this pattern" is another expression after each character.
  *           All of these expressions depend on one number: how few characters the rest of the
  *           pattern takes. So the rest is searched without the limit: first for any text, and if
- *           that is too long, for one of the fewest characters. The answer holds for every limit,
- *           and for each expression that the text comes by.
+ *           the ways get too long, for one of the fewest characters. What is found holds for every
+ *           limit, and for each expression that the text comes by.
  * Memory    What was found is noted in the nodes: SEARCHED on the way to a text, EMPTY on all of a
  *           graph without one. How many characters it takes is kept in a table, for the last ones.
  * Cost      Steps count against max_steps of the grammar.
@@ -21,7 +21,8 @@
  */
 #include "compiler/expr/search.h"
 
-#define LONG_SEARCH 64u /* expressions after which derivatives are worth remembering */
+#define LONG_SEARCH 64u   /* expressions after which derivatives are worth remembering */
+#define WAYS_LEFT_MAX 64u /* of a search, as too long; then the fewest characters are looked for */
 
 /* ---- searching ------------------------------------------------------------------------------- */
 
@@ -56,13 +57,31 @@ static uint32_t known_characters(const tsl__exprs *x, tsl__expr e, bool fewest) 
                                                                             : TSL__INF;
 }
 
+/* Is it bytes that end a character? */
+static bool ends_character(const tsl__exprs *x, tsl__expr e) {
+  tsl__node n = tsl__node_at(x, e);
+  const tsl__bytes *set = n.kind == TSL__K_BYTES ? tsl__set_at(x, n.a) : NULL;
+  return set && !(set->w[0] | set->w[1] | set->w[3]);
+}
+
+/* How many characters part n of a meet of texts asks for: m + 1, if it is !any_char{0,m}, perhaps
+ * in the middle of a character. 0: it is something else. */
+static uint32_t characters_past(const tsl__exprs *x, const tsl__node *n) {
+  if (n->kind != TSL__K_NOT) return 0;
+  tsl__node m = tsl__node_at(x, n->a);
+  while (m.kind == TSL__K_SEQ && ends_character(x, m.a)) m = tsl__node_at(x, m.b);
+  return m.kind == TSL__K_REPEAT && m.a == x->any_char && !m.b && m.c != TSL__INF ? m.c + 1 : 0;
+}
+
 /* A lower bound of the characters of a meet, by its parts. */
 static uint32_t characters_by_parts(const tsl__exprs *x, tsl__expr e) {
   tsl__node n = tsl__node_at(x, e);
   uint32_t most = 0, least, other;
   if (n.kind != TSL__K_AND) tsl__expr_characters(x, e, &most, &other);
   for (uint32_t i = 0; n.kind == TSL__K_AND && i < n.b; i++) {
+    tsl__node part = tsl__node_at(x, tsl__list_at(x, n.a)[i]);
     tsl__expr_characters(x, tsl__list_at(x, n.a)[i], &least, &other);
+    if (n.flags & TSL__TEXTUAL && part.kind == TSL__K_NOT) least = characters_past(x, &part);
     if (least > most) most = least;
   }
   return most;
@@ -109,11 +128,12 @@ static uint64_t by_estimate(uint32_t left, uint32_t cost) {
 #define HOPE_PARTS_MAX 64u
 
 static uint64_t hope(const tsl__exprs *x, const tsl__node *n, unsigned depth) {
+  uint64_t sum = 0, least = UINT64_MAX, past;
   if (n->kind == TSL__K_NATIVE) return tsl__native_shortest(x, n);
+  if (n->kind == TSL__K_NOT && (past = characters_past(x, n))) return past;
   if (depth == HOPE_DEPTH_MAX || n->b > HOPE_PARTS_MAX ||
       (n->kind != TSL__K_AND && n->kind != TSL__K_ALT))
     return n->shortest;
-  uint64_t sum = 0, least = UINT64_MAX;
   for (uint32_t i = 0; i < n->b; i++) {
     tsl__node part = tsl__node_at(x, tsl__list_at(x, n->a)[i]);
     uint64_t h = hope(x, &part, depth + 1);
@@ -338,31 +358,29 @@ static void note_path(tsl__exprs *x, const tsl__graph *g, uint32_t index, uint32
   }
 }
 
-/* Characters of a text of e, or (BY_CHARACTERS) of one with the fewest, if these are not more than
- * `most`; TSL__INF: there is none. */
+/* Characters of a text of e, or (BY_CHARACTERS) of one with the fewest. More than `most`: none that
+ * short was found. Without BY_CHARACTERS a way past `most` is left, so there may be such a text all
+ * the same. Only if no way was left, e is marked as empty. */
 static uint32_t find_characters(tsl__exprs *x, tsl__expr e, tsl__order by, uint32_t most) {
   tsl__graph g = {0};
-  uint32_t found = TSL__INF;
-  bool too_long = false;
+  uint32_t found = TSL__INF, ways_left = 0;
+  bool too_long = false, fewest = by == TSL__BY_CHARACTERS;
   if (!tsl__graph_add(&x->alloc, &g, (tsl__visit){e, 0, 0, 0}, 0)) tsl__expr_no_memory(x);
   while (x->status == TSL_OK && g.queue.n && found == TSL__INF && !too_long) {
-    uint32_t index = tsl__graph_pop(&g),
-             left = known_characters(x, g.visits.at[index].e, by == TSL__BY_CHARACTERS);
-    if (by == TSL__BY_CHARACTERS &&
-        tsl__add(g.visits.at[index].cost, least_characters(x, g.visits.at[index].e)) > most)
-      too_long = true;
-    else if (left == TSL__INF)
+    uint32_t index = tsl__graph_pop(&g), cost = g.visits.at[index].cost,
+             left = known_characters(x, g.visits.at[index].e, fewest);
+    if (left != TSL__INF)
+      note_path(x, &g, index, found = tsl__add(left, cost), fewest);
+    else if (tsl__add(cost, least_characters(x, g.visits.at[index].e)) <= most)
       search_on(x, &g, index, by);
     else
-      note_path(x, &g, index, found = tsl__add(left, g.visits.at[index].cost),
-                by == TSL__BY_CHARACTERS);
+      too_long = fewest || ++ways_left > WAYS_LEFT_MAX;
   }
-  if (too_long) found = most + 1;
-  for (size_t i = 0;
-       by == TSL__BY_CHARACTERS && found != TSL__INF && i < g.visits.n && x->status == TSL_OK; i++)
+  if (too_long && fewest) found = most + 1;
+  for (size_t i = 0; fewest && found != TSL__INF && i < g.visits.n && x->status == TSL_OK; i++)
     note_characters(x, g.visits.at[i].e,
                     found > g.visits.at[i].cost ? found - g.visits.at[i].cost : 0, TSL__INF);
-  if (found == TSL__INF && x->status == TSL_OK) mark_empty(x, &g);
+  if (found == TSL__INF && !ways_left && x->status == TSL_OK) mark_empty(x, &g);
   tsl__graph_free(&x->alloc, &g);
   return found;
 }
@@ -373,9 +391,9 @@ static bool some_within(tsl__exprs *x, tsl__expr e, uint32_t most) {
   uint32_t some = known_characters(x, e, false);
   if (some <= most) return true;
   if (least_characters(x, e) > most) return false;
-  if (some == TSL__INF && (some = find_characters(x, e, TSL__BY_TEXT, TSL__INF)) <= most)
-    return true;
-  return some != TSL__INF && find_characters(x, e, TSL__BY_CHARACTERS, most) <= most;
+  if (some == TSL__INF && find_characters(x, e, TSL__BY_TEXT, most) <= most) return true;
+  return !(tsl__node_at(x, e).traits & TSL__EMPTY) &&
+         find_characters(x, e, TSL__BY_CHARACTERS, most) <= most;
 }
 
 /* Of a meet with a limit of its length: is there a text? -1: it has none. */

@@ -269,6 +269,8 @@ typedef struct tsl__native_ops {
   /* The fewest characters of a member, and are all of them UTF-8 (they are not in the middle of a
    * character)? NULL: known by `shortest` and `plain` alone. */
   uint32_t (*characters)(void *ctx, uint32_t param, bool *texts);
+  /* The most characters of a member; NULL: there may be any number. */
+  uint32_t (*most)(void *ctx, uint32_t param);
   /* Add the bytes that may lead somewhere: no other does. NULL: those of `ascii`, and any from 0x80
    * on. */
   void (*live)(void *ctx, uint32_t param, tsl__bytes *out);

@@ -31,11 +31,6 @@ typedef struct tsl__alphabet {
   uint32_t looks; /* parts that were looked at */
 } tsl__alphabet;
 
-/* Bounds of the characters of a text. */
-typedef struct tsl__length {
-  uint32_t least, most;
-} tsl__length;
-
 /* In all of them n is the node of e, a copy that constructors do not move. */
 typedef struct tsl__kind_ops {
   /* The derivative by a byte, loops counted down. `last`: e is last in its frame, so that a rule is

@@ -377,7 +377,11 @@ static inline const tsl__native *tsl__native_at(const tsl__exprs *x, uint32_t in
   return &x->natives.at[index - x->native_base];
 }
 /* The fewest characters of a member of a native automaton; a lower bound. */
-uint32_t tsl__native_characters(const tsl__exprs *x, const tsl__node *n);
+/* Bounds of the characters of a text. */
+typedef struct tsl__length {
+  uint32_t least, most;
+} tsl__length;
+tsl__length tsl__native_characters(const tsl__exprs *x, const tsl__node *n);
 static inline const tsl__strings *tsl__strings_at(const tsl__exprs *x, uint32_t index) {
   while (index < x->strings_base) x = x->parent;
   return &x->strings.at[index - x->strings_base];

@@ -112,7 +112,7 @@ static uint64_t characters_of_one(const tsl__exprs *x, tsl__expr e, uint32_t *le
       best = characters_of_one(x, n.a, left);
       best = best < UINT32_MAX ? best * n.b : TSL__ENDLESS;
     } else if (n.kind == TSL__K_NATIVE && tsl__native_at(x, n.a)->ops->characters) {
-      best = tsl__native_characters(x, &n);
+      best = tsl__native_characters(x, &n).least;
     }
     return best < UINT32_MAX && sum < UINT32_MAX ? sum + best : TSL__ENDLESS;
   }

@@ -328,6 +328,10 @@ static uint32_t characters(void *ctx, uint32_t param, bool *texts) {
   return shortest(ctx, param);
 }
 
+static uint32_t most(void *ctx, uint32_t param) {
+  return TSL__NAME_LONGEST - ((const table *)ctx)->states.at[param].s.total;
+}
+
 static void live(void *ctx, uint32_t param, tsl__bytes *out) {
   const table *t = ctx;
   if (nullable(ctx, param)) {
@@ -362,6 +366,7 @@ static const tsl__native_ops ops = {.nullable = nullable,
                                     .print = print,
                                     .ascii = TSL__NAME_ASCII,
                                     .characters = characters,
+                                    .most = most,
                                     .live = live,
                                     .later = TSL__A_LABEL_TO_GO};
 

@@ -143,6 +143,12 @@ static uint32_t host_shortest(void *ctx, uint32_t param) {
   return to_go(unpack(param));
 }
 
+static uint32_t host_most(void *ctx, uint32_t param) {
+  host s = unpack(param);
+  (void)ctx;
+  return s.free ? TSL__INF : LONGEST_NAME - s.total;
+}
+
 /* Letters are alike but for those that an A-label begins with, and for the `a` that ends a
  * delta. */
 static void host_boundaries(void *ctx, uint32_t param, tsl__bytes *out) {
@@ -188,6 +194,7 @@ static const tsl__native_ops host_ops = {.nullable = host_nullable,
                                          .like = host_like,
                                          .ascii = TSL__NAME_ASCII,
                                          .plain = true,
+                                         .most = host_most,
                                          .later = TSL__A_LABEL_TO_GO};
 
 static tsl__expr host_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte) {

@@ -126,6 +126,12 @@ static uint32_t u_like(void *ctx, uint32_t param, uint32_t *limit) {
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
+static uint32_t u_most(void *ctx, uint32_t param) {
+  tsl__label s = tsl__label_unpack(param);
+  (void)ctx;
+  return is_free(&s) ? TSL__INF : TSL__NAME_LONGEST - s.total;
+}
+
 static tsl__expr u_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byte);
 static const tsl__native_ops u_ops = {.nullable = u_nullable,
                                       .boundaries = u_boundaries,
@@ -135,6 +141,7 @@ static const tsl__native_ops u_ops = {.nullable = u_nullable,
                                       .like = u_like,
                                       .ascii = TSL__NAME_ASCII,
                                       .plain = true,
+                                      .most = u_most,
                                       .later = TSL__A_LABEL_TO_GO};
 
 /* Can a state be left before the limits? */

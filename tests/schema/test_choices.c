@@ -526,6 +526,51 @@ static void few_steps_of_counts(void) {
     }
 }
 
+/* One branch of a oneOf bounds the length, the other one has a format or pattern. Texts of both are
+ * excluded. The search for a text of one alone went past the bound before, or through all names of
+ * hosts. It ended at a limit, or took 70 million instructions. */
+static void few_steps_of_lengths(void) {
+  static const struct {
+    const char *schema, *text, *wrong;
+  } cases[] = {
+      {"{\"oneOf\":[{\"type\":\"string\",\"minLength\":2,\"maxLength\":1000},"
+       "{\"type\":\"string\",\"format\":\"uuid\"}]}",
+       "\"no uuid\"", "\"2eb8aa08-aa98-11ea-b4aa-73b441d16380\""},
+      {"{\"oneOf\":[{\"type\":\"string\",\"maxLength\":1000},"
+       "{\"type\":\"string\",\"format\":\"hostname\"}]}",
+       "\"no.host.\"", "\"a.host\""},
+      {"{\"oneOf\":[{\"type\":\"string\",\"maxLength\":10},"
+       "{\"type\":\"string\",\"format\":\"hostname\"}]}",
+       "\"a.longer.host\"", "\"a.host\""},
+      {"{\"oneOf\":[{\"type\":\"string\",\"minLength\":2,\"maxLength\":255},"
+       "{\"type\":\"string\",\"format\":\"idn-hostname\",\"minLength\":4}]}",
+       "\"\u00fc.x\"", "\"\u00fc.xy\""},
+      {"{\"oneOf\":[{\"type\":\"string\",\"minLength\":2,\"maxLength\":255},"
+       "{\"type\":\"string\",\"format\":\"regex\"}]}",
+       "\"(((\"", "\"abc\""},
+      {"{\"oneOf\":[{\"type\":\"string\",\"pattern\":\"^[a-z]{2,1000}$\"},"
+       "{\"type\":\"string\",\"pattern\":\"^[a-z0-9]{1,36}$\"}]}",
+       "\"a1\"", "\"ab\""},
+      {"{\"oneOf\":[{\"type\":\"string\",\"pattern\":\"^[0-9]{10}$\"},"
+       "{\"type\":\"string\",\"minLength\":2,\"maxLength\":1000}]}",
+       "\"123456789\"", "\"1234567890\""},
+  };
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    const tsl_limits limits = {.max_steps = 20000};
+    const tsl_schema_options options = {.order = TSL_ORDER_ANY};
+    tsl_grammar *g = NULL;
+    tsl_error error = {0};
+    tsl_status status = tsl_grammar_json_schema(vocab, cases[i].schema, strlen(cases[i].schema),
+                                                &options, &limits, &g, &error);
+    CHECKF(status == TSL_OK, "%s: %s", cases[i].schema, error.message);
+    CHECKF(g && accepts(g, cases[i].text, strlen(cases[i].text)), "%s: %s", cases[i].schema,
+           cases[i].text);
+    CHECKF(g && !accepts(g, cases[i].wrong, strlen(cases[i].wrong)), "%s: %s", cases[i].schema,
+           cases[i].wrong);
+    tsl_grammar_release(g);
+  }
+}
+
 static void random_arrays(void) {
   for (unsigned i = first; i < first + rounds; i++) {
     seed = i * 0x1234567u + 2;
@@ -558,6 +603,7 @@ int main(int argc, char **argv) {
   RUN(random_held, "random schemas of many branches of which any may hold");
   RUN(few_steps, "such branches cost few steps, however many they are");
   RUN(few_steps_of_counts, "items that are counted cost few steps, however many they are");
+  RUN(few_steps_of_lengths, "lengths that exclude texts cost few steps");
   RUN(random_arrays, "the same of arrays, of which many things are counted");
   tsl_vocab_release(vocab);
   return tsl_test_end();

@@ -72,17 +72,19 @@ static tsl__expr alphabet(tsl__alphabet *a, const tsl__node *n, unsigned depth, 
   return TSL__NONE;
 }
 
-uint32_t tsl__native_characters(const tsl__exprs *x, const tsl__node *n) {
+tsl__length tsl__native_characters(const tsl__exprs *x, const tsl__node *n) {
   const tsl__native *native = tsl__native_at(x, n->a);
+  const tsl__native_ops *ops = native->ops;
+  tsl__length r = {.most = ops->most ? ops->most(native->ctx, n->b) : TSL__INF};
   bool texts;
-  if (native->ops->characters) return native->ops->characters(native->ctx, n->b, &texts);
+  if (ops->characters) return r.least = ops->characters(native->ctx, n->b, &texts), r;
   uint32_t bytes = tsl__native_shortest(x, n);
-  return bytes / 4 + (bytes % 4 != 0); /* a character has at most four of them */
+  return r.least = bytes / 4 + (bytes % 4 != 0), r; /* a character has at most four of them */
 }
 
 static tsl__length characters(const tsl__exprs *x, const tsl__node *n, unsigned depth) {
   (void)depth;
-  return (tsl__length){tsl__native_characters(x, n), TSL__INF};
+  return tsl__native_characters(x, n);
 }
 
 typedef struct words {
