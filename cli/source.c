@@ -226,7 +226,8 @@ static const cli_option table[] = {
     {"--formats", "assert|ignore", "schema: what to do about `format`: assert (default) or ignore",
      set_formats},
     {"--content", "assert|ignore",
-     "schema: what to do about `contentEncoding` and `contentMediaType`: ignore (default) or "
+     "schema: what to do about `contentEncoding`, `contentMediaType`, `contentSchema`: ignore "
+     "(default) or "
      "assert",
      set_content},
     {"--resolve", "URL=DIR",

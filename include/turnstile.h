@@ -381,9 +381,9 @@ typedef struct tsl_schema_options {
   /* for texts that are read, not generated: every JSON text of a valid value. The same as
    * TSL_ORDER_ANY, TSL_WS_ANY and TSL_SPELLING_ANY, whatever the fields say */
   bool generous;
-  /* contentEncoding (base64, base64url, base32, base32hex, base16, quoted-printable) and the
-   * contentMediaType application/json constrain strings; default: they are annotations. See
-   * docs/schema.md */
+  /* contentEncoding (base64, base64url, base32, base32hex, base16, quoted-printable), the
+   * contentMediaType application/json and its contentSchema constrain strings; default: they are
+   * annotations. See docs/schema.md */
   bool assert_content;
   tsl_draft draft;
   bool ignore_formats; /* default: known formats are enforced */
@@ -722,11 +722,12 @@ TSL_API tsl_status tsl_matcher_forced_bytes(tsl_matcher *matcher, uint8_t *bytes
                                             size_t *length);
 
 /* The fewest bytes that complete the text, in *bytes. UINT64_MAX if they are more than 2^32 - 2.
- * Exact, except in four places, where it may be too low:
+ * Exact, except in five places, where it may be too low:
  *   - a string under a pattern whose shortest completion exceeds some 4,000 bytes
  *   - an escape within a counted repetition
  *   - a token accepted by its name, which counts as one byte
  *   - items and names that must differ, or must repeat
+ *   - a text in a string that follows contentSchema, where not all escapes are counted
  * Errors: LIMIT, CANCELLED, NO_MEMORY.
  * Cost: one look for each frame of the stack. Inside a member's name, one for each name that it may
  * become. More where a pattern meets a limit of length. */

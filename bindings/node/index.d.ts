@@ -147,7 +147,7 @@ export interface SchemaOptions {
   /** Every JSON text of a valid value, for texts that are read. */
   generous?: boolean;
   ignoreFormats?: boolean;
-  /** contentEncoding and a contentMediaType of JSON constrain strings. */
+  /** contentEncoding, a contentMediaType of JSON, and its contentSchema constrain strings. */
   assertContent?: boolean;
 }
 

@@ -6,8 +6,9 @@
  *           4648 or RFC 2045 writes. So a group is padded, and bits that no byte needs are zero.
  *           A JSON text is a grammar, of which each terminal is spelled as it stands in a string
  *           (text_grammar.c).
+ *           With contentSchema it is a value of that schema instead (inner/inner.c).
  * Limits    The bytes that an encoding stands for are not looked at. So an encoding and a JSON text
- *           together are refused, and so is contentSchema.
+ *           together are refused.
  * Tested by tests/schema/test_schema.c, tests/cases/schema/content.jsonl,
  *           tests/package/test_package_content.py
  *
@@ -66,6 +67,12 @@ bool tsl__content_is_json(const tsl__json *type) {
   return is_word(type->text, n, "application/json") ||
          (n > tail && is_word(type->text + n - tail, tail, suffix) &&
           memchr(type->text, '/', n - tail));
+}
+
+bool tsl__content_described(const tsl__json *at, uint32_t draft) {
+  const tsl__json *schema = tsl__json_get(at, "contentSchema", 13);
+  return schema && draft & (D19 | D20 | AUTO) && schema->kind != TSL__JSON_TRUE &&
+         (schema->kind != TSL__JSON_OBJECT || schema->length);
 }
 
 /* RFC 8259, with the white space that values of this schema have. */

@@ -48,13 +48,18 @@ struct search {
   sids unions, listed;
 };
 
+/* Those of the same value. Of a JSON text in a string too: whether there is such a string depends
+ * on whether there is such a value. */
+static uint64_t followed_keywords(void) { return tsl__keyword_sets.in_place | OF(CONTENT_SCHEMA); }
+
 /* The next subschema of the same value, or UINT32_MAX. */
 static sid next_in_place(const struct schema *s, struct step *at) {
   const struct node *n = tsl__node_of(s, at->s);
-  if (!(n->mask & tsl__keyword_sets.in_place)) return UINT32_MAX;
+  const uint64_t followed = followed_keywords();
+  if (!(n->mask & followed)) return UINT32_MAX;
   for (; at->keyword < KW_COUNT; at->keyword++, at->child = 0) {
     enum keyword k = (enum keyword)at->keyword;
-    if (!(tsl__keyword_sets.in_place >> k & 1) || !tsl__has(n, k)) continue;
+    if (!(followed >> k & 1) || !tsl__has(n, k)) continue;
     const struct keyword_value *v = tsl__keyword(n, k);
     /* says nothing */
     if ((k == KW_THEN || k == KW_ELSE) && !tsl__has(n, KW_IF)) continue;
@@ -312,8 +317,7 @@ bool tsl__schema_acyclic(struct schema *s) {
   if (!f.colour || !f.heights || !f.stack || !f.marks)
     tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
   for (size_t i = 0; i < s->nodes.n && tsl__schema_ok(s); i++)
-    if (f.colour[i] == WHITE && s->nodes.at[i]->mask & tsl__keyword_sets.in_place)
-      follow(&f, (sid)i);
+    if (f.colour[i] == WHITE && s->nodes.at[i]->mask & followed_keywords()) follow(&f, (sid)i);
   tsl__vec_free(s->alloc, &f.unions);
   tsl__vec_free(s->alloc, &f.listed);
   tsl__free(s->alloc, f.marks, room * sizeof *f.marks);

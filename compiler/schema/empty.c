@@ -136,7 +136,7 @@ static bool some_value(struct schema *s, goal g) {
   if (tsl__schema_nests(s)) return tsl__schema_shortest(s, g) != TSL__INF;
   if (!tsl__schema_open(s, g)) return false;
   const struct goal_entry *e = tsl__goal_of(s, g);
-  if (e->scalars || e->string != TSL__NONE || e->number != TSL__NONE) return true;
+  if (e->scalars || (e->string != TSL__NONE && !e->inner) || e->number != TSL__NONE) return true;
   return (!s->measuring && some_object(s, g)) || tsl__schema_shortest(s, g) != TSL__INF;
 }
 

@@ -43,6 +43,9 @@ struct goal_entry {
   uint8_t scalars;   /* T_NULL | T_FALSE | T_TRUE: allowed */
   tsl__expr string, number; /* NONE: none; a string without its frame */
   bool any_string;
+  bool within; /* it is looked at whether its values can stand in a string (inner/inner.c) */
+  goal inner;  /* of its strings: as in struct strings */
+  tsl__expr inner_text;    /* memo: the rule of its values as they stand in a string */
   struct object **objects; /* alternatives */
   struct array **arrays;
   uint32_t object_count, array_count;

@@ -334,16 +334,14 @@ static void identify_all(struct schema *s, tsl__json *at, uint32_t resource) {
     if (m->kind < TSL__JSON_ARRAY || !m->names) continue;
     enum keyword k = tsl__schema_keyword(m->key, m->key_length);
     if (k == KW_COUNT) {
-      if (key_is(m, "$defs") || key_is(m, "definitions"))
-        identify_members(s, m, resource);
-      else if (draft & (D19 | D20 | AUTO) && key_is(m, "contentSchema"))
-        identify_all(s, m, resource); /* a note, but a schema */
+      if (key_is(m, "$defs") || key_is(m, "definitions")) identify_members(s, m, resource);
       continue;
     }
     if (!(tsl__keyword_rows[k].drafts & draft) || without >> k & 1)
       continue; /* a word like any other */
     enum shape shape = (enum shape)tsl__keyword_rows[k].shape;
-    if (shape == SHAPE_SCHEMA || (shape == SHAPE_ITEMS && m->kind == TSL__JSON_OBJECT))
+    if (shape == SHAPE_SCHEMA || k == KW_CONTENT_SCHEMA ||
+        (shape == SHAPE_ITEMS && m->kind == TSL__JSON_OBJECT))
       identify_all(s, m, resource);
     else if (shape == SHAPE_MAP || shape == SHAPE_LIST || shape == SHAPE_PATTERNS ||
              shape == SHAPE_DEPENDENCIES || shape == SHAPE_ITEMS || shape == SHAPE_EXTENDS)

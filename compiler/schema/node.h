@@ -115,8 +115,15 @@ bool tsl__schema_text_grammar(struct schema *s, const tsl__json *at, tsl__expr *
 /* content.c: is the name that of an encoding? *pattern: of its texts, NULL if it has all. */
 bool tsl__content_encoding(const tsl__json *name, const char **pattern);
 bool tsl__content_is_json(const tsl__json *type);
+/* Does the subschema have a contentSchema that says something? */
+bool tsl__content_described(const tsl__json *at, uint32_t draft);
 /* JSON texts, as the texts of a grammar. */
 bool tsl__content_json(struct schema *s, const tsl__json *at, tsl__expr *out);
+/* inner/inner.c: the strings of a node with contentSchema. */
+struct strings tsl__schema_inner_text(struct schema *s, const struct node *n);
+/* Those whose text satisfies both goals, or either. False: that cannot be said. */
+struct strings tsl__schema_inner_both(struct schema *s, goal a, goal b);
+bool tsl__schema_inner_either(struct schema *s, goal a, goal b, struct strings *out);
 /* Drop what is only known so that no regular expression is compiled twice. */
 void tsl__schema_forget_patterns(struct schema *s);
 static inline const struct node *tsl__node_of(const struct schema *s, sid id) {
@@ -249,8 +256,10 @@ uint8_t tsl__schema_scalars(struct schema *s, lit l); /* of T_NULL, T_FALSE, T_T
 /* The texts that strings satisfying all these may have; TSL__NONE if there are none. */
 tsl__expr tsl__schema_text(struct schema *s, const lit *lits, uint32_t n, bool *any);
 /* The same, or the texts of a grammar as they stand in a string (text_grammar.c). With these
- * tsl__schema_text fails: nothing else is known of them. */
-tsl__expr tsl__schema_written_text(struct schema *s, const lit *lits, uint32_t n, bool *any);
+ * tsl__schema_text fails: nothing else is known of them. *inner (may be NULL): as in struct
+ * strings. */
+tsl__expr tsl__schema_written_text(struct schema *s, const lit *lits, uint32_t n, bool *any,
+                                   goal *inner);
 /* The same without the texts that hold `part`. */
 tsl__expr tsl__schema_text_without(struct schema *s, const lit *lits, uint32_t n, const char *part);
 /* Is there such a text, or are there no texts at all? */

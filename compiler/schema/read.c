@@ -362,27 +362,37 @@ static bool read_encoding(struct reader *r, struct keyword_value *k, tsl__expr *
   return !pattern || regex(r, k->value, (tsl__string){pattern, (uint32_t)strlen(pattern)}, e);
 }
 
+/* Is the media type one of JSON, and the text not encoded? False on failure, too. */
+static bool holds_json(struct reader *r, const tsl__json *type) {
+  const tsl__json *encoding = tsl__json_get(r->node->at, "contentEncoding", 15);
+  const char *pattern = NULL;
+  if (!tsl__content_is_json(type)) return false;
+  if (encoding && !tsl__content_encoding(encoding, &pattern)) return false;
+  return !pattern || unsupported(r, type, "JSON that is encoded (contentEncoding)");
+}
+
 /* JSON in a string. Other media types ask for nothing. Neither does text in an encoding that is not
- * known. */
+ * known. With contentSchema, that says all. */
 static bool read_media_type(struct reader *r, struct keyword_value *k, tsl__expr *e,
                             bool *asserts) {
-  const tsl__json *encoding = tsl__json_get(r->node->at, "contentEncoding", 15),
-                  *schema = tsl__json_get(r->node->at, "contentSchema", 13);
-  const char *pattern = NULL;
-  if (!tsl__content_is_json(k->value)) return true;
-  if (encoding && !tsl__content_encoding(encoding, &pattern)) return true;
-  if (pattern) return unsupported(r, k->value, "JSON that is encoded (contentEncoding)");
-  bool says = schema && schema->kind != TSL__JSON_TRUE &&
-              (schema->kind != TSL__JSON_OBJECT || schema->length);
-  if (says && r->draft & (D19 | D20 | AUTO)) return unsupported(r, schema, "contentSchema");
-  *asserts = true;
-  return tsl__content_json(r->s, k->value, e);
+  if (!holds_json(r, k->value)) return tsl__schema_ok(r->s);
+  *asserts = !tsl__content_described(r->node->at, r->draft);
+  return !*asserts || tsl__content_json(r->s, k->value, e);
+}
+
+/* The schema of a JSON text in a string: beside a media type of JSON alone. */
+static bool read_content_schema(struct reader *r, struct keyword_value *k, bool *asserts) {
+  const tsl__json *type = tsl__json_get(r->node->at, "contentMediaType", 16);
+  *asserts = tsl__content_described(r->node->at, r->draft) && type &&
+             type->kind == TSL__JSON_STRING && holds_json(r, type);
+  return !*asserts || one_child(r, k);
 }
 
 /* Annotations, unless the options ask for more. */
 static bool read_content(struct reader *r, struct keyword_value *k, bool *asserts) {
   *asserts = false;
   if (!r->s->options.assert_content) return true;
+  if (k->keyword == KW_CONTENT_SCHEMA) return read_content_schema(r, k, asserts);
   if (k->value->kind != TSL__JSON_STRING) return bad(r, k->value, "a string");
   tsl__expr *e = tsl__schema_alloc(r->s, sizeof *e);
   k->exprs = e;

@@ -164,7 +164,7 @@ static bool is_written(const struct schema *s, const struct strings *a) {
 
 /* Such texts stand alone: they meet no other, and there is no complement of them. */
 static struct strings not_alone(struct schema *s) {
-  tsl__schema_fail(s, TSL_ERR_UNSUPPORTED, NULL,
+  tsl__schema_fail(s, TSL_ERR_UNSUPPORTED, s->at,
                    "\"contentMediaType\" beside another condition on the same string");
   return no_string;
 }
@@ -172,6 +172,7 @@ static struct strings not_alone(struct schema *s) {
 static struct strings both(struct schema *s, const struct strings *a, const struct strings *b) {
   if (all_texts(a) || none(b)) return *b;
   if (all_texts(b) || none(a)) return *a;
+  if (a->inner && b->inner) return tsl__schema_inner_both(s, a->inner, b->inner);
   if (is_written(s, a) || is_written(s, b)) return not_alone(s);
   if (a->is_set) return filter(s, a, b, true);
   if (b->is_set) return filter(s, b, a, true);
@@ -187,6 +188,8 @@ static struct strings both(struct schema *s, const struct strings *a, const stru
 static struct strings either(struct schema *s, const struct strings *a, const struct strings *b) {
   if (all_texts(a) || none(b)) return *a;
   if (all_texts(b) || none(a)) return *b;
+  struct strings inner;
+  if (a->inner && b->inner && tsl__schema_inner_either(s, a->inner, b->inner, &inner)) return inner;
   if (is_written(s, a) || is_written(s, b)) return not_alone(s);
   if (!a->is_set || !b->is_set) return from_text(tsl__expr_alt(s->x, text_of(s, a), text_of(s, b)));
   struct strings out = filter(s, b, a, false);
@@ -207,12 +210,15 @@ static struct strings *strings_of(struct schema *s, lit l);
 static struct strings list_or_texts(struct schema *s, const struct strings *list,
                                     struct strings *texts, uint32_t n) {
   tsl__expr *all = n > 1 ? tsl__schema_alloc(s, (n + 1) * sizeof *all) : NULL;
-  if (n == 1) return either(s, list, &texts[0]);
-  if (!all) return *list;
-  for (uint32_t i = 0; i < n; i++) {
-    if (is_written(s, &texts[i])) return not_alone(s);
-    all[i] = text_of(s, &texts[i]);
+  bool written = n == 1;
+  if (!n || (n > 1 && !all)) return *list;
+  for (uint32_t i = 0; i < n; i++) written |= is_written(s, &texts[i]);
+  if (written) {
+    struct strings one = *list;
+    for (uint32_t i = 0; i < n; i++) one = either(s, &one, &texts[i]);
+    return one;
   }
+  for (uint32_t i = 0; i < n; i++) all[i] = text_of(s, &texts[i]);
   if (!none(list)) all[n++] = text_of(s, list);
   return from_text(tsl__expr_alt_n(s->x, all, n));
 }
@@ -412,6 +418,7 @@ static struct strings own_strings(struct schema *s, const struct node *n) {
     narrow(s, &a,
            list_strings(s, tsl__keyword(n, KW_ENUM)->value->items,
                         tsl__keyword(n, KW_ENUM)->value->length));
+  if (tsl__has(n, KW_CONTENT_SCHEMA)) narrow(s, &a, tsl__schema_inner_text(s, n));
   if (tsl__has(n, KW_MIN_LENGTH)) lengths.min = tsl__keyword(n, KW_MIN_LENGTH)->count;
   if (tsl__has(n, KW_MAX_LENGTH)) lengths.max = tsl__keyword(n, KW_MAX_LENGTH)->count;
   narrow(s, &a, lengths.min > lengths.max ? no_string : lengths);
@@ -480,20 +487,25 @@ const struct strings *tsl__schema_string_list(struct schema *s, lit l) {
   return a && a->is_set ? a : NULL;
 }
 
-tsl__expr tsl__schema_written_text(struct schema *s, const lit *lits, uint32_t n, bool *any) {
+tsl__expr tsl__schema_written_text(struct schema *s, const lit *lits, uint32_t n, bool *any,
+                                   goal *inner) {
+  goal ignored;
+  if (!inner) inner = &ignored;
   if (n == 1) { /* one expression for one lit: names are compared by it */
     struct strings *one = strings_of(s, lits[0]);
     *any = all_texts(one);
+    *inner = one->inner;
     if (one->is_set && one->text == TSL__NONE) one->text = text_of(s, one);
     return one->is_set ? one->text : text_of(s, one);
   }
   struct strings a = all_of_strings(s, lits, n);
   *any = all_texts(&a);
+  *inner = a.inner;
   return text_of(s, &a);
 }
 
 tsl__expr tsl__schema_text(struct schema *s, const lit *lits, uint32_t n, bool *any) {
-  tsl__expr text = tsl__schema_written_text(s, lits, n, any);
+  tsl__expr text = tsl__schema_written_text(s, lits, n, any, NULL);
   if (!tsl__expr_has_calls(s->x, text)) return text;
   not_alone(s);
   return TSL__NONE;

@@ -23,8 +23,7 @@
 #include <stdio.h>
 
 #include "compiler/expr/node.h"
-#include "compiler/schema/array.h"
-#include "compiler/schema/object.h"
+#include "compiler/schema/inner/inner.h"
 
 #define FIRST 16u          /* room for subschemas, and for goals, at first */
 #define WORK_OF_CELL 4u    /* in nodes of expressions */
@@ -193,6 +192,7 @@ static void destroy(void *ctx) {
   tsl__vec_free(s->alloc, &s->states);
   tsl__vec_free(s->alloc, &s->array_states);
   tsl__vec_free(s->alloc, &s->frames);
+  tsl__vec_free(s->alloc, &s->quoted);
   tsl__vec_free(s->alloc, &s->gaps);
   tsl__vec_free(s->alloc, &s->measured);
   tsl__schema_forget_patterns(s);
@@ -204,6 +204,7 @@ static void destroy(void *ctx) {
   tsl__table_free(s, &s->state_table);
   tsl__table_free(s, &s->array_state_table);
   tsl__table_free(s, &s->frame_table);
+  tsl__table_free(s, &s->quoted_table);
   tsl__arena_free(&s->arena);
   tsl__free(s->alloc, s, sizeof *s);
 }
@@ -307,7 +308,7 @@ static bool run(struct schema *s, struct tsl__schema_result *out) {
   tsl__schema_forget_references(s);
   lit l = POS(root);
   goal g = s->root_goal = tsl__schema_goal(s, &l, 1, 0);
-  if (!check_unique(s)) return false;
+  if (!check_unique(s) || !tsl__schema_check_inner(s)) return false;
   bool possible = tsl__schema_possible(s, g);
   if (!tsl__schema_ok(s)) return false;
   if (!possible) {

@@ -21,6 +21,8 @@
  *   items.c           conjunctions about arrays
  *   array.c           following an array
  *   unique.c          arrays whose items must differ, left to the runtime
+ *   inner/inner.c     JSON texts in strings, which follow a contentSchema
+ *   inner/quoted.c    their spelling, with the escapes of a string
  *   plain.c           what the keywords say before a goal is opened
  *   empty.c           the fewest bytes of a goal; none = nothing satisfies it
  *   value.c           goals -> rules

@@ -301,6 +301,7 @@ tsl__expr tsl__schema_format(struct schema *s, const char *name, uint32_t length
 /* Fewest bytes of a string that a goal's entry asks for, quotes included. */
 uint32_t tsl__schema_string_shortest(struct schema *s, const struct goal_entry *e) {
   if (e->any_string) return 2;
+  if (e->inner) return tsl__add(2, tsl__schema_shortest(s, e->inner));
   if (tsl__schema_nests(s)) {
     tsl__expr text = tsl__schema_text_without(s, e->lits, e->n, s->style->close);
     return text == TSL__NONE ? TSL__INF : tsl__add(2, tsl__expr_shortest(s->x, text));

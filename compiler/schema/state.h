@@ -72,6 +72,9 @@ struct strings {
   bool is_set;
   const tsl__string *set; /* without doubles */
   uint32_t count;
+  /* the texts are those of the goal's values, as they stand in a string (inner/inner.c); GOAL_ANY:
+   * they are others, or there is one for sure */
+  goal inner;
 };
 
 struct key_lits { /* key `index` must satisfy l */
@@ -181,6 +184,13 @@ struct frame {
   tsl__expr body, rule;
 };
 
+/* A rule in a JSON text that stands in a string (inner/quoted.c). */
+struct quoted {
+  tsl__expr of;  /* the rule without escapes, or what goes on after a name (RESUME) */
+  uint32_t name; /* the name's number; UINT32_MAX: `of` is a rule */
+  tsl__expr rule;
+};
+
 struct scope {
   uint32_t outer, resource;
 };
@@ -260,6 +270,8 @@ struct schema {
   struct table array_state_table;
   TSL__VEC(struct frame) frames;
   struct table frame_table;
+  TSL__VEC(struct quoted) quoted;
+  struct table quoted_table;
   TSL__VEC(struct gaps *) gaps; /* by level */
   struct strings no_strings;    /* an answer after a failure */
   tsl__numbers *numbers;

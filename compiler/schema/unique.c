@@ -87,7 +87,7 @@ static uint32_t count_values(struct schema *s, goal g, uint32_t limit, uint32_t 
   if (e->string != TSL__NONE) {
     bool any;
     uint32_t n = limit;
-    tsl__expr text = tsl__schema_written_text(s, e->lits, e->n, &any);
+    tsl__expr text = tsl__schema_written_text(s, e->lits, e->n, &any, NULL);
     bool counted = !any && !tsl__expr_has_calls(s->x, text);
     if (!counted || !tsl__expr_count(s->x, text, limit, &n)) n = limit;
     total = tsl__add(total, n);

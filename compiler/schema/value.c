@@ -244,7 +244,7 @@ static void open_types(struct schema *s, struct goal_entry *e, const struct node
 static void open_scalars(struct schema *s, goal g, uint8_t types) {
   struct goal_entry *e = tsl__goal_of(s, g);
   if (types & T_STRING) {
-    tsl__expr text = tsl__schema_written_text(s, e->lits, e->n, &e->any_string);
+    tsl__expr text = tsl__schema_written_text(s, e->lits, e->n, &e->any_string, &e->inner);
     bool written = tsl__expr_has_calls(s->x, text); /* as it stands in a string: text_grammar.c */
     tsl__expr rest = written         ? tsl__expr_seq(s->x, text, s->shared.quote)
                      : e->any_string ? TSL__EPS
@@ -342,7 +342,7 @@ static uint32_t simple_parts(struct schema *s, const struct goal_entry *e, tsl__
   if (e->scalars & T_FALSE) out[n++] = s->shared.no;
   if (e->scalars & T_TRUE) out[n++] = s->shared.yes;
   if (e->number != TSL__NONE) out[n++] = number_value(s, e->number);
-  if (e->string != TSL__NONE) out[n++] = string_value(s, e);
+  if (e->string != TSL__NONE && tsl__schema_possible(s, e->inner)) out[n++] = string_value(s, e);
   return n;
 }
 

@@ -589,8 +589,11 @@ static void schema_lines(const char *data, size_t n) {
               TSL_OK)
         length = (size_t)(p - line) - head;
     tsl__arena_free(&arena);
-    scenario c = {
-        .kind = SCHEMA, .text = line + head, .length = length, .schema = {.order = TSL_ORDER_ANY}};
+    const char *content = strstr(line + head + length, "\"content\": true");
+    scenario c = {.kind = SCHEMA,
+                  .text = line + head,
+                  .length = length,
+                  .schema = {.order = TSL_ORDER_ANY, .assert_content = content && content < end}};
     vary(&c);
     if (cases % 5 == 4) c.schema.whitespace = TSL_WS_PRETTY, c.schema.indent = 2;
     if (length) add_case(&c);

@@ -5,6 +5,8 @@
              accepted that Python decodes, and encodes to the same text
   json       JSON texts within a string, in random spellings, and texts that are changed at random
   printable  quoted-printable, against Python's encoder and a reader after RFC 2045
+  inner      the same with contentSchema: right just if Python's json reads the text, and its value
+             is one that the schema allows
   drawn      texts that are drawn under the masks: Python decodes each
 
 SPDX-License-Identifier: Apache-2.0
@@ -166,6 +168,40 @@ def test_json():
     check(ROUNDS // 50 < right < ROUNDS, f"{right} of the changed texts are JSON")
 
 
+def fits(v):
+    """By hand what the schema of test_inner says."""
+    return (
+        isinstance(v, dict)
+        and type(v.get("n")) is int
+        and isinstance(v.get("s", ""), str)
+        and all(k in ("n", "s") or x is None or isinstance(x, list) for k, x in v.items())
+    )
+
+
+def test_inner():
+    draw = random.Random(SEED)
+    inner = {
+        "type": "object",
+        "properties": {"n": {"type": "integer"}, "s": {"type": "string"}},
+        "required": ["n"],
+        "additionalProperties": {"type": ["array", "null"]},
+    }
+    schema = {"contentMediaType": "application/json", "contentSchema": inner}
+    g = grammar({"type": "string", **schema}, assert_content=True, generous=True)
+    right = 0
+    for _ in range(ROUNDS):
+        v = {"n": draw.choice((1, -20, "1", None)), "s": value(draw, 0), "é": value(draw, 2)}
+        for name in draw.sample(sorted(v), draw.randrange(3)):
+            del v[name]
+        text = spelled(draw, v)
+        if draw.random() < 0.3:
+            text = changed(draw, text, '{}[],:"\\ 0-nsé\n')
+        wanted = is_json(text) and fits(json.loads(text))
+        right += wanted
+        check(accepts(g, text) == wanted, f"{text!r} is {wanted}")
+    check(ROUNDS // 50 < right < ROUNDS, f"{right} of the texts fit")
+
+
 def test_drawn():
     """Some tokens inside an object, and then the shortest way to an end."""
     draw = random.Random(SEED)
@@ -205,4 +241,4 @@ def test_refused():
     check(accepts(grammar(both), "{"), "annotations by default")
 
 
-run(test_encodings, test_printable, test_json, test_drawn, test_refused)
+run(test_encodings, test_printable, test_json, test_inner, test_drawn, test_refused)

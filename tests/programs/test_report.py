@@ -70,6 +70,7 @@ KEYWORDS = {
     ),
     **dict.fromkeys("const contains propertyNames".split(), SINCE[6]),
     **dict.fromkeys("if then else contentEncoding contentMediaType".split(), SINCE[7]),
+    "contentSchema": SINCE[2019],
     **dict.fromkeys(
         "minContains maxContains dependentRequired dependentSchemas unevaluatedItems "
         "unevaluatedProperties".split(),

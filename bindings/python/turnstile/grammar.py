@@ -93,7 +93,7 @@ class Grammar(_core.Grammar):
                         "any" for order, whitespace and spelling
         draft           "auto" (by $schema), "3", "4", "6", "7", "2019-09" or "2020-12"
         ignore_formats  do not assert `format`
-        assert_content  assert `contentEncoding`, and `contentMediaType` where that is JSON
+        assert_content  assert `contentEncoding`, `contentMediaType` of JSON, its `contentSchema`
         nullable        OpenAPI 3.0's `nullable: true` adds null to the `type` beside it
         repeated_names  members that the schema does not name may come again in an object
         lazy            compile no more than the first mask needs; else, for larger schemas and

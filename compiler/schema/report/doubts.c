@@ -82,7 +82,6 @@ static bool is_note(const tsl__json *m) {
                                       "markdownDescription",
                                       "$dynamicAnchor",
                                       "$recursiveAnchor",
-                                      "contentSchema",
                                       NULL};
   return m->key && (in_words(words, m->key, m->key_length) ||
                     (m->key_length > 2 && (!memcmp(m->key, "x-", 2) || !memcmp(m->key, "//", 2))));

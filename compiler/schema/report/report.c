@@ -146,9 +146,11 @@ static const char *reason(const struct report *r, const struct node *n, const ts
     return "not in the vocabularies of this metaschema";
   if (k == KW_FORMAT)
     return s->options.ignore_formats ? "formats are ignored, as requested" : "unknown format";
-  if (k == KW_CONTENT_ENCODING || k == KW_CONTENT_MEDIA_TYPE)
+  if (k == KW_CONTENT_MEDIA_TYPE && tsl__has(n, KW_CONTENT_SCHEMA)) return NULL;
+  if (k == KW_CONTENT_ENCODING || k == KW_CONTENT_MEDIA_TYPE || k == KW_CONTENT_SCHEMA)
     return !s->options.assert_content ? "an annotation, as assert_content was not requested"
            : k == KW_CONTENT_ENCODING ? "unknown encoding, or one that asks for nothing"
+           : k == KW_CONTENT_SCHEMA   ? "no media type of JSON beside it, or it allows any JSON"
                                       : "not a media type of JSON, or encoded in an unknown way";
   if (k == KW_NULLABLE && !s->options.nullable) return "an OpenAPI keyword, not requested";
   if (k == KW_NULLABLE && keyword->kind == TSL__JSON_TRUE)

@@ -379,7 +379,7 @@ pub struct SchemaOptions {
     pub any_order: bool,
     /// Formats are not asserted.
     pub ignore_formats: bool,
-    /// contentEncoding and a contentMediaType of JSON are asserted.
+    /// contentEncoding, a contentMediaType of JSON, and its contentSchema are asserted.
     pub assert_content: bool,
     /// Levels of arrays and objects in the output; 0: unbounded.
     pub max_nesting: u32,
