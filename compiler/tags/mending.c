@@ -134,10 +134,26 @@ static bool mend(tsl_parser *p, bool refused) {
   return status == TSL_OK;
 }
 
-/* Does the mender see calls where the grammar sees text? */
+/* Is all text that the grammar sees the brackets and commas of a list? */
+static bool only_brackets(const tsl_parser *p) {
+  size_t n = 0;
+  for (size_t i = 0; i < p->parts.n; i++) {
+    const part *q = &p->parts.at[i];
+    if (q->kind != TSL_PART_TEXT) continue;
+    for (size_t k = 0; k < q->length; k++)
+      if (!memchr("[],; \n", p->parts_text.at[q->from + k], 6)) return false;
+    n += q->length;
+  }
+  return n > 0;
+}
+
+/* Does the mender see calls where the grammar sees text? Or nothing where that sees the brackets of
+ * a list of calls? */
 static bool sees_more(const tsl_parser *p) {
   const tsl__mended *m = &p->mended;
-  return m->count > p->calls || (m->fenced && m->count && m->count == p->calls);
+  if (m->count > p->calls) return true;
+  return m->count && m->count == p->calls &&
+         (m->fenced || (!m->content.length && only_brackets(p)));
 }
 
 tsl_status tsl__mending_finish(tsl_parser *p) {

@@ -176,9 +176,10 @@ uint32_t tsl__mend_bound(const tsl__mend *m, uint32_t at) {
 
 typedef struct pass {
   tsl__out content, reasoning;
-  bool thinking; /* text is thinking */
-  bool anywhere; /* calls may stand without markup */
-  bool endless;  /* no end of thinking stands further on */
+  bool thinking;             /* text is thinking */
+  bool anywhere;             /* calls may stand without markup */
+  bool endless;              /* no end of thinking stands further on */
+  uint32_t gap_from, gap_to; /* white space behind the last call */
 } pass;
 
 static void strip(tsl__out *o) {
@@ -239,6 +240,7 @@ static bool name_byte(char c) {
 static bool may_begin(const tsl__mend *m, const pass *p, uint32_t at) {
   char c = m->text[at], before = at ? m->text[at - 1] : '\n';
   if (c == '{' || c == '[') return p->anywhere || m->plan->bare_envelope;
+  if (c == '<') return p->anywhere;
   return p->anywhere && name_byte(c) && (before == '\n' || !strncmp("```", &before, 1));
 }
 
@@ -304,15 +306,88 @@ static uint32_t obey(tsl__mend *m, pass *p, const tsl__mend_text *t, uint32_t at
   return to;
 }
 
+static bool is_tag_byte(char c) { return name_byte(c) || c == '|' || c == ' ' || c == '-'; }
+
+/* A tag at `at` that no format here has: <name>, </name>, <|name|>, [NAME]. The byte behind it; 0:
+ * there is none. */
+static uint32_t other_tag(const char *text, size_t n, size_t at) {
+  bool square = text[at] == '[';
+  size_t i = at + 1;
+  if (text[at] != '<' && !square) return 0;
+  while (i < n && i - at < 64 &&
+         (square ? (text[i] >= 'A' && text[i] <= 'Z') || text[i] == '_' || text[i] == '/'
+                 : is_tag_byte(text[i]) || text[i] == '/'))
+    i++;
+  return i < n && i > at + 2 && text[i] == (square ? ']' : '>') ? (uint32_t)i + 1 : 0;
+}
+
+/* Tags of another format in front of a call that was found without markup. */
+static void drop_tags(tsl__mend *m, pass *p, uint32_t at) {
+  for (;;) {
+    strip(&p->content);
+    size_t n = p->content.text.n, i = n;
+    const char *text = p->content.text.at;
+    while (i && n - i < 64 && text[i - 1] != '<' && text[i - 1] != '[') i--;
+    if (!i || other_tag(text, n, i - 1) != n) return;
+    tsl__mend_note(m, &m->outer, TSL__REPAIR_MARKUP, at, none);
+    p->content.text.n = i - 1;
+  }
+}
+
+/* The same behind it: such as close something. */
+static uint32_t past_tags(tsl__mend *m, uint32_t at) {
+  for (;;) {
+    uint32_t next = tsl__mend_space(m, at), to;
+    if (next == m->length || !(to = other_tag(m->text, m->length, next)) ||
+        !memchr(m->text + next, '/', to - next))
+      return at;
+    tsl__mend_note(m, &m->outer, TSL__REPAIR_MARKUP, next, none);
+    at = to;
+  }
+}
+
+/* Is <x> in front of the call, and </x> behind it? */
+static bool is_wrapped(const tsl__mend *m, const pass *p, uint32_t to) {
+  size_t n = p->content.text.n, i = n;
+  const char *text = p->content.text.at;
+  while (i && n - i < 64 && text[i - 1] != '<') i--;
+  to = tsl__mend_space(m, to);
+  return i && other_tag(text, n, i - 1) == n && m->length - to >= n - i + 2 &&
+         !memcmp(m->text + to, "</", 2) && !memcmp(m->text + to + 2, text + i, n - i);
+}
+
+/* The call from `at` to `to` was read; where reading goes on. */
+static uint32_t behind_call(tsl__mend *m, pass *p, uint32_t at, uint32_t to) {
+  strip(&p->content);
+  if (p->anywhere || is_wrapped(m, p, to)) {
+    drop_tags(m, p, at);
+    to = past_tags(m, to);
+  }
+  p->thinking = m->first = false;
+  for (p->gap_from = to; p->gap_from > at && is_space(m->text[p->gap_from - 1]);) p->gap_from--;
+  return p->gap_to = past_separator(m, to);
+}
+
+/* Text goes on behind a call: the words on both sides of it stay apart. */
+static void put_gap(tsl__mend *m, pass *p, uint32_t at) {
+  if (p->gap_to != at || p->thinking || !p->content.text.n) return;
+  for (uint32_t i = p->gap_from; i < at; i++)
+    if (is_space(m->text[i])) put(m, p, i, i + 1);
+}
+
 static void read_all(tsl__mend *m, pass *p) {
   uint32_t i = begin_inside(m, p);
   m->first = i == 0;
   while (i < m->length && m->status == TSL_OK) {
     uint32_t to = calls_here(m, p, i);
     if (to) {
+      i = behind_call(m, p, i, to);
+      continue;
+    }
+    if (tsl__bytes_has(&m->plan->first, (uint8_t)m->text[i]) && (to = tsl__mend_lone_start(m, i))) {
+      tsl__mend_note(m, &m->outer, TSL__REPAIR_MARKUP, i, none);
+      i = tsl__mend_space(m, to);
       strip(&p->content);
-      p->thinking = m->first = false;
-      i = past_separator(m, to);
       continue;
     }
     const tsl__mend_text *t = tsl__mend_markup(m, i, &to);
@@ -320,6 +395,7 @@ static void read_all(tsl__mend *m, pass *p) {
       i = obey(m, p, t, i, to);
       continue;
     }
+    put_gap(m, p, i);
     put(m, p, i, i + 1);
     m->first &= is_space(m->text[i]);
     i++;

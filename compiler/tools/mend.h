@@ -5,6 +5,7 @@
  * Files     plan       what such a reader needs of a preset and a request: where calls begin, how
  *                      their arguments are written, what is markup (mend_plan.c)
  *           answer     one reading of one answer (mend.c, mend_calls.c, mend_elements.c)
+ *           names      which tool is meant (mend_names.c)
  *           JSON       as models write it (mend_json.c)
  *           arguments  what fits the schema of a tool (mend_arguments.c)
  *
@@ -79,6 +80,8 @@ typedef struct tsl__mend_plan {
   bool messages;                       /* the answer is a list of messages */
   bool bare_envelope;                  /* JSON that is a call may stand anywhere */
   bool content;                        /* text is bound to a format */
+  bool lists;                          /* calls stand in a section, which may be a list */
+  bool python;                         /* some form is name(key=value) */
   tsl__string name_key, arguments_key; /* of an envelope */
 } tsl__mend_plan;
 
@@ -138,12 +141,30 @@ uint32_t tsl__mend_calls(tsl__mend *m, uint32_t at);
 uint32_t tsl__mend_bare(tsl__mend *m, uint32_t at);
 void tsl__mend_add(tsl__mend *m, tsl__string name, tsl__string id, tsl__json *arguments,
                    uint32_t at);
+
+/* Does an answer's tag stand alone at `at`, with no call behind it? The byte behind it; 0: no. */
+uint32_t tsl__mend_lone_start(const tsl__mend *m, uint32_t at);
+
+/* ---- mend_names.c ---------------------------------------------------------------------------- */
+#define TSL__MEND_NAME_BYTES 256u /* of a name that the request does not have */
+/* The tool of exactly that name, or NULL. */
 const tsl__mend_tool *tsl__mend_tool_of(const tsl__mend *m, tsl__string name);
+/* Are two names equal but for case, spaces, - and _? */
+bool tsl__mend_alike(tsl__string a, tsl__string b);
+/* The request's name for it, and the tool. Where the request has none the name stays as it is, and
+ * *tool is NULL. */
+tsl__string tsl__mend_known_name(tsl__mend *m, tsl__string name, uint32_t at,
+                                 const tsl__mend_tool **tool);
+/* The name at `at`: the longest of the request's, or what looks like one. The byte behind it. */
+uint32_t tsl__mend_read_name(const tsl__mend *m, uint32_t at, char stop, tsl__string *out);
 
 /* ---- mend_elements.c ------------------------------------------------------------------------- */
 /* The arguments from `at` on, as an object; *to: the byte behind them. */
 tsl__json *tsl__mend_elements(tsl__mend *m, const tsl__mend_style *style,
                               const tsl__mend_tool *tool, uint32_t at, uint32_t *to);
+/* The same of elements that have the names of the tool's properties. NULL: there is none. */
+tsl__json *tsl__mend_plain_elements(tsl__mend *m, const tsl__mend_tool *tool, uint32_t at,
+                                    uint32_t *to);
 const tsl__mend_style *tsl__mend_style_of(tsl__string name);
 
 /* ---- mend_arguments.c ------------------------------------------------------------------------ */

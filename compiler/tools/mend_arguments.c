@@ -242,6 +242,21 @@ static void name_by_place(tsl__mend *m, const tsl__json *properties, tsl__json *
   (void)m;
 }
 
+/* A name that the schema has in another spelling becomes the schema's. */
+static void name_by_spelling(tsl__mend *m, const tsl__json *properties, const tsl__json *arguments,
+                             tsl__json *value, uint32_t at) {
+  tsl__string key = {value->key, value->key_length}, none = {"", 0};
+  m->work += properties->length;
+  for (uint32_t i = 0; i < properties->length && m->work <= m->work_max; i++) {
+    tsl__string known = {properties->items[i].key, properties->items[i].key_length};
+    if (!tsl__mend_alike(known, key) || has_member(arguments, known)) continue;
+    value->key = known.at;
+    value->key_length = known.length;
+    tsl__mend_note(m, &m->notes, TSL__REPAIR_NAME, at, none);
+    return;
+  }
+}
+
 void tsl__mend_fit(tsl__mend *m, const tsl__mend_tool *tool, tsl__json *arguments, uint32_t at) {
   const tsl__json *schema = tool ? tool->parameters : NULL;
   const tsl__json *properties = schema ? GET(schema, "properties") : NULL;
@@ -251,6 +266,11 @@ void tsl__mend_fit(tsl__mend *m, const tsl__mend_tool *tool, tsl__json *argument
     if (!schema) continue;
     tsl__string key = {value->key, value->key_length};
     const tsl__json *of = tsl__mend_property(schema, schema, key);
+    if (!of && properties && properties->kind == TSL__JSON_OBJECT && !open_to_others(schema)) {
+      name_by_spelling(m, properties, arguments, value, at);
+      key = (tsl__string){value->key, value->key_length};
+      of = tsl__mend_property(schema, schema, key);
+    }
     if (of)
       fit_value(m, schema, of, value, at);
     else if (properties && !open_to_others(schema))
@@ -294,11 +314,23 @@ static tsl__json *empty_object(tsl__mend *m) {
   return out;
 }
 
+/* f({"a": 1}): one argument without a name, which is all of them. It is not, where the first
+ * property may be an object. */
+static bool holds_all(const tsl__mend_tool *tool, const tsl__json *value) {
+  const tsl__json *properties = properties_of(tool);
+  if (value->kind != TSL__JSON_OBJECT || value->length != 1 || !value->items[0].user ||
+      value->items[0].kind != TSL__JSON_OBJECT)
+    return false;
+  uint32_t kinds = properties ? tsl__mend_kinds(tool->parameters, &properties->items[0]) : 0;
+  return kinds && !(kinds >> TSL__JSON_OBJECT & 1u);
+}
+
 tsl__json *tsl__mend_object(tsl__mend *m, const tsl__mend_tool *tool, const tsl__json *value,
                             uint32_t at) {
   tsl__json *out = empty_object(m), *inner;
   tsl__string none = {"", 0};
   if (!out) return NULL;
+  if (value && holds_all(tool, value)) value = &value->items[0];
   if (value && value->kind == TSL__JSON_OBJECT) {
     become(out, value);
   } else if (value && value->kind == TSL__JSON_STRING && value->length &&

@@ -32,8 +32,7 @@
  */
 #include "compiler/tools/mend.h"
 
-#define GAP_MAX 256u    /* bytes between a name and its arguments */
-#define NAME_BYTES 256u /* bytes of a name that the request does not have */
+#define GAP_MAX 256u /* bytes between a name and its arguments */
 
 static const tsl__string none = {"", 0};
 
@@ -46,32 +45,9 @@ static bool is(tsl__string s, const char *word) {
 static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 static char byte_at(const tsl__mend *m, uint32_t at) { return at < m->length ? m->text[at] : 0; }
 
-/* ---- names ----------------------------------------------------------------------------------- */
-
 static bool name_byte(char c) {
   return ((c | 32) >= 'a' && (c | 32) <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
          (uint8_t)c >= 0x80;
-}
-
-const tsl__mend_tool *tsl__mend_tool_of(const tsl__mend *m, tsl__string name) {
-  for (uint32_t i = 0; i < m->plan->tool_count; i++) {
-    const tsl__string known = m->plan->tools[i].name;
-    if (known.length == name.length && !memcmp(known.at, name.at, name.length))
-      return &m->plan->tools[i];
-  }
-  return NULL;
-}
-
-/* Equal but for case, and for - and _. */
-static bool alike(tsl__string a, tsl__string b) {
-  if (a.length != b.length) return false;
-  for (uint32_t i = 0; i < a.length; i++) {
-    char x = a.at[i] == '-' ? '_' : a.at[i], y = b.at[i] == '-' ? '_' : b.at[i];
-    if (x >= 'A' && x <= 'Z') x = (char)(x | 32);
-    if (y >= 'A' && y <= 'Z') y = (char)(y | 32);
-    if (x != y) return false;
-  }
-  return true;
 }
 
 static tsl__string trimmed(tsl__string s) {
@@ -80,59 +56,12 @@ static tsl__string trimmed(tsl__string s) {
   return s;
 }
 
-/* Name spaces that models put before names: "functions.weather" is weather. */
-static bool without_prefix(tsl__string *s, const char *prefix) {
-  size_t n = strlen(prefix);
-  if (s->length <= n || memcmp(s->at, prefix, n)) return false;
-  s->at += n;
-  s->length -= (uint32_t)n;
-  return true;
-}
-
-/* The request's name for it. Where the request has none the name stays as it is. */
-static tsl__string known_name(tsl__mend *m, tsl__string name, uint32_t at,
-                              const tsl__mend_tool **tool) {
-  tsl__string s = trimmed(name);
-  *tool = tsl__mend_tool_of(m, s);
-  if (*tool) return s;
-  bool cut = without_prefix(&s, "functions.") || without_prefix(&s, "tools.");
-  *tool = tsl__mend_tool_of(m, s);
-  for (uint32_t i = 0; i < m->plan->tool_count && !*tool; i++)
-    if (alike(m->plan->tools[i].name, s)) *tool = &m->plan->tools[i];
-  if (*tool) {
-    note(m, TSL__REPAIR_NAME, at);
-    return (*tool)->name;
-  }
-  tsl__mend_note(m, &m->notes, TSL__REPAIR_UNKNOWN_TOOL, at, s);
-  return cut ? s : trimmed(name);
-}
-
-/* The name at `at`: the longest of the request's, or what looks like one. The byte behind it. */
-static uint32_t read_name(const tsl__mend *m, uint32_t at, char stop, tsl__string *out) {
-  uint32_t from = at, best = 0;
-  tsl__string rest = {m->text + at, m->length - at};
-  if (without_prefix(&rest, "functions.")) from += 10;
-  for (uint32_t i = 0; i < m->plan->tool_count; i++) {
-    tsl__string n = m->plan->tools[i].name;
-    if (n.length > best && n.length <= rest.length && !memcmp(n.at, rest.at, n.length) &&
-        (n.length == rest.length || !name_byte(rest.at[n.length])))
-      best = n.length;
-  }
-  uint32_t end = from + best;
-  if (!best) {
-    while (end < m->length && end - from < NAME_BYTES && m->text[end] && m->text[end] != stop &&
-           !strchr(" \t\r\n\"'<>{}()[]=,\\`:;", m->text[end]))
-      end++;
-  }
-  *out = (tsl__string){m->text + from, end - from};
-  return end;
-}
-
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 typedef tsl__json *(*loose_reader)(tsl__mend_json *l);
 static tsl__json *as_value(tsl__mend_json *l) { return tsl__mend_json_value(l); }
 static tsl__json *as_call(tsl__mend_json *l) { return tsl__mend_json_members(l, ')'); }
+static tsl__json *as_members(tsl__mend_json *l) { return tsl__mend_json_members(l, '}'); }
 
 /* The value at `at`; *to: the byte behind it. What was mended becomes notes of the call. */
 static tsl__json *read_json(tsl__mend *m, uint32_t at, tsl__string quote, loose_reader read,
@@ -168,12 +97,19 @@ static tsl__json *read_json(tsl__mend *m, uint32_t at, tsl__string quote, loose_
 
 /* ---- envelopes ------------------------------------------------------------------------------- */
 
+/* The member of one of these names, or of one in another spelling, whose name is then "". */
 static const tsl__json *member(const tsl__json *object, const char *const *names, size_t n,
                                const char **found) {
   for (size_t i = 0; i < n; i++) {
     const tsl__json *v = tsl__json_get(object, names[i], strlen(names[i]));
     if (v) return *found = names[i], v;
   }
+  for (size_t i = 0; i < n; i++)
+    for (uint32_t k = 0; k < object->length; k++) {
+      tsl__string key = {object->items[k].key, object->items[k].key_length};
+      if (tsl__mend_alike((tsl__string){names[i], (uint32_t)strlen(names[i])}, key))
+        return *found = "", &object->items[k];
+    }
   return NULL;
 }
 
@@ -188,6 +124,7 @@ typedef struct envelope {
   tsl__string name, id;
   const tsl__json *arguments; /* NULL: none */
   bool bare;                  /* the members beside the name are the arguments */
+  bool wrapped;               /* it stands in a member of another object */
   const char *name_key, *arguments_key;
 } envelope;
 
@@ -213,10 +150,11 @@ static bool open_envelope(const tsl__mend *m, const tsl__json *object, envelope 
   const char *key;
   *out = (envelope){0};
   if (object->kind != TSL__JSON_OBJECT) return false;
-  const tsl__json *inner = tsl__json_get(object, "function", 8), *id;
-  if (!inner) inner = tsl__json_get(object, "function_call", 13);
-  id = member(object, id_keys, COUNT(id_keys), &key);
-  if (inner && inner->kind == TSL__JSON_OBJECT) object = inner;
+  static const char *const wrappers[] = {"function", "function_call", "tool_call", "tool_use"};
+  const tsl__json *inner = member(object, wrappers, COUNT(wrappers), &key),
+                  *id = member(object, id_keys, COUNT(id_keys), &key);
+  out->wrapped = inner && inner->kind == TSL__JSON_OBJECT;
+  if (out->wrapped) object = inner;
   const tsl__json *name = member(object, name_keys, COUNT(name_keys), &out->name_key);
   if (!name || name->kind != TSL__JSON_STRING || !name->length)
     return keyed_by_name(m, object, out);
@@ -250,12 +188,12 @@ static bool add_envelope(tsl__mend *m, const tsl__json *object, uint32_t at) {
   const tsl__mend_tool *tool;
   envelope e;
   if (!open_envelope(m, object, &e)) return false;
-  tsl__string name = known_name(m, e.name, at, &tool);
+  tsl__string name = tsl__mend_known_name(m, e.name, at, &tool);
   if (!tool && m->bare && (!p->bare_envelope || e.bare)) return false;
   bool own_name = p->name_key.length ? e.name_key && is(p->name_key, e.name_key) : !e.name_key,
        own_arguments =
            !p->arguments_key.length || !e.arguments_key || is(p->arguments_key, e.arguments_key);
-  if (!own_name || !own_arguments) note(m, TSL__REPAIR_MEMBER, at);
+  if (!own_name || !own_arguments || e.wrapped) note(m, TSL__REPAIR_MEMBER, at);
   const tsl__json *arguments = e.bare ? members_beside(m, object) : e.arguments;
   if (e.bare) note(m, TSL__REPAIR_MEMBER, at);
   if (m->status != TSL_OK) return false;
@@ -268,10 +206,12 @@ static bool add_envelopes(tsl__mend *m, const tsl__json *value, uint32_t at) {
   envelope e;
   if (value->kind == TSL__JSON_OBJECT) {
     const tsl__json *list = tsl__json_get(value, "tool_calls", 10);
-    return list && list->kind == TSL__JSON_ARRAY && list->length ? add_envelopes(m, list, at)
-                                                                 : add_envelope(m, value, at);
+    if (!list || list->kind != TSL__JSON_ARRAY || !list->length) return add_envelope(m, value, at);
+    note(m, TSL__REPAIR_MEMBER, at);
+    return add_envelopes(m, list, at);
   }
   if (value->kind != TSL__JSON_ARRAY || !value->length) return false;
+  if (!m->plan->lists) note(m, TSL__REPAIR_BRACKET, at);
   for (uint32_t i = 0; i < value->length; i++)
     if (!open_envelope(m, &value->items[i], &e) ||
         (m->bare && (!m->plan->bare_envelope || e.bare) && !tsl__mend_tool_of(m, trimmed(e.name))))
@@ -282,6 +222,14 @@ static bool add_envelopes(tsl__mend *m, const tsl__json *value, uint32_t at) {
   return true;
 }
 
+/* Line breaks that are spelled: \\n behind markup, as in a string. */
+static uint32_t past_lines(tsl__mend *m, uint32_t at) {
+  uint32_t to = tsl__mend_space(m, at);
+  for (; m->length - to >= 2 && !memcmp(m->text + to, "\\n", 2); at = to)
+    to = tsl__mend_space(m, to + 2);
+  return at;
+}
+
 static uint32_t past_fence(const tsl__mend *m, uint32_t at) {
   uint32_t to = tsl__mend_space(m, at);
   if (m->length - to < 3 || memcmp(m->text + to, "```", 3)) return at;
@@ -289,16 +237,19 @@ static uint32_t past_fence(const tsl__mend *m, uint32_t at) {
   return to;
 }
 
-/* Envelopes in a row; the byte behind them, 0: there is none. */
-static uint32_t read_envelopes(tsl__mend *m, uint32_t at) {
+/* Envelopes in a row; the byte behind them, 0: there is none. `opened`: markup stands in front, so
+ * that the first brace may be missing. */
+static uint32_t read_envelopes(tsl__mend *m, uint32_t at, bool opened) {
   uint32_t end = 0;
   for (;;) {
     uint32_t from = tsl__mend_space(m, at), to;
     while (end && (byte_at(m, from) == ',' || byte_at(m, from) == ';'))
       from = tsl__mend_space(m, from + 1);
-    if (byte_at(m, from) != '{' && byte_at(m, from) != '[') return end;
+    bool braceless = opened && !end && byte_at(m, from) == '"';
+    if (byte_at(m, from) != '{' && byte_at(m, from) != '[' && !braceless) return end;
     size_t notes = m->notes.n;
-    tsl__json *value = read_json(m, from, none, as_value, &to);
+    if (braceless) note(m, TSL__REPAIR_BRACKET, from);
+    tsl__json *value = read_json(m, from, none, braceless ? as_members : as_value, &to);
     if (!value || !add_envelopes(m, value, from)) {
       m->work += value ? to - from : 0;
       if (m->notes.n > notes) m->notes.n = notes;
@@ -365,11 +316,11 @@ static uint32_t read_named(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
     from = tsl__mend_space(m, end + f->then.length);
   }
   while (byte_at(m, from) == '"' || byte_at(m, from) == '\'') from++;
-  uint32_t behind = read_name(m, from, f->after.length ? f->after.at[0] : 0, &name), to;
+  uint32_t behind = tsl__mend_read_name(m, from, f->after.length ? f->after.at[0] : 0, &name), to;
   if (!name.length || (m->bare && !tsl__mend_tool_of(m, name))) return 0;
   uint32_t bracket = bracket_after(m, behind);
   if (!tsl__mend_tool_of(m, name) && bracket == UINT32_MAX) return 0;
-  name = known_name(m, name, from, &tool);
+  name = tsl__mend_known_name(m, name, from, &tool);
   if (f->has_id && !f->id_first) {
     uint32_t stop = bracket == UINT32_MAX ? behind : bracket, end = find(m, behind, stop, f->then),
              begin = tsl__mend_match(m, behind, f->after);
@@ -401,6 +352,17 @@ static tsl__string attribute(const tsl__mend *m, uint32_t from, uint32_t to, con
   return none;
 }
 
+/* Elements of another style, in place of `empty` where there are some. */
+static tsl__json *other_elements(tsl__mend *m, const tsl__mend_tool *tool, uint32_t at,
+                                 tsl__json *empty, uint32_t *to) {
+  uint32_t end = *to;
+  tsl__json *value = tsl__mend_plain_elements(m, tool, at, &end);
+  if (!value) return empty;
+  note(m, TSL__REPAIR_STYLE, at);
+  *to = end;
+  return value;
+}
+
 /* The same for elements. */
 static uint32_t read_styled(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
   const tsl__mend_tool *tool;
@@ -408,8 +370,9 @@ static uint32_t read_styled(tsl__mend *m, const tsl__mend_form *f, uint32_t at) 
   uint32_t from = tsl__mend_space(m, at), behind, to;
   if (f->attributes) {
     tsl__string close = {">", 1}, sep = {"<|sep|>", 7};
-    uint32_t stop =
-                 m->length < from + GAP_MAX + NAME_BYTES ? m->length : from + GAP_MAX + NAME_BYTES,
+    uint32_t stop = m->length < from + GAP_MAX + TSL__MEND_NAME_BYTES
+                        ? m->length
+                        : from + GAP_MAX + TSL__MEND_NAME_BYTES,
              end = find(m, from, stop, f->style && f->style->between[0] == '<' ? sep : close);
     if (end == UINT32_MAX) return 0;
     name = attribute(m, from, end, "name");
@@ -420,7 +383,7 @@ static uint32_t read_styled(tsl__mend *m, const tsl__mend_form *f, uint32_t at) 
     behind = end + (f->style && f->style->between[0] == '<' ? sep.length : 1);
   } else {
     while (byte_at(m, from) == '"' || byte_at(m, from) == '\'') from++;
-    behind = read_name(m, from, 0, &name);
+    behind = tsl__mend_read_name(m, from, 0, &name);
     while (byte_at(m, behind) == '"' || byte_at(m, behind) == '\'') behind++;
     to = tsl__mend_match(m, behind, f->after);
     behind = to ? to : behind;
@@ -431,20 +394,24 @@ static uint32_t read_styled(tsl__mend *m, const tsl__mend_form *f, uint32_t at) 
   if (!f->attributes && !tsl__mend_tool_of(m, name) && byte_at(m, first) != '<' &&
       byte_at(m, first) != '{')
     return 0;
-  name = known_name(m, name, from, &tool);
+  name = tsl__mend_known_name(m, name, from, &tool);
   tsl__json *value = NULL;
   bool json = byte_at(m, first) == '{';
   if (json && (value = read_json(m, first, none, as_value, &to))) note(m, TSL__REPAIR_STYLE, first);
   if (!json) value = tsl__mend_elements(m, f->style, tool, behind, &to);
+  if (!json && value && !value->length) value = other_elements(m, tool, behind, value, &to);
   if (!value || m->status != TSL_OK) return 0;
   tsl__mend_add(m, name, id, tsl__mend_object(m, tool, value, behind), from);
   return to;
 }
 
 /* Behind the end of a list, where one began. */
-static uint32_t past_list(const tsl__mend *m, uint32_t end, bool list) {
+static uint32_t past_list(tsl__mend *m, uint32_t end, bool list) {
   uint32_t at = tsl__mend_space(m, end);
-  return end && list && byte_at(m, at) == ']' ? at + 1 : end;
+  if (!end || !list) return end;
+  if (byte_at(m, at) == ']') return at + 1;
+  tsl__mend_note(m, &m->outer, TSL__REPAIR_BRACKET, at, none);
+  return end;
 }
 
 /* Calls of Python's in a row, in a list or without. */
@@ -459,11 +426,13 @@ static uint32_t read_python(tsl__mend *m, uint32_t at) {
       list |= m->text[from] == '[';
       from = tsl__mend_space(m, from + 1);
     }
-    uint32_t behind = read_name(m, from, '(', &name);
+    if (m->length - from > 6 && !memcmp(m->text + from, "print(", 6)) from += 6;
+    uint32_t behind = tsl__mend_read_name(m, from, '(', &name);
+    if (m->length - behind > 6 && !memcmp(m->text + behind, ".call(", 6)) behind += 5;
     uint32_t paren = tsl__mend_space(m, behind);
     if (!name.length || byte_at(m, paren) != '(' || (m->bare && !tsl__mend_tool_of(m, name)))
       return past_list(m, end, list);
-    name = known_name(m, name, from, &tool);
+    name = tsl__mend_known_name(m, name, from, &tool);
     tsl__json *value = read_json(m, paren + 1, none, as_call, &to);
     if (!value) return past_list(m, end, list);
     tsl__mend_add(m, name, none, tsl__mend_object(m, tool, value, paren), from);
@@ -483,16 +452,31 @@ static uint32_t extra_brackets(const tsl__mend *m, uint32_t at) {
   return end ? i : at;
 }
 
-/* What ends a call, or all of them: the byte behind it. */
+/* An end of calls that the end of the answer cuts off. */
+static bool cut_off(const tsl__mend *m, uint32_t at) {
+  uint32_t left = m->length - at;
+  for (uint32_t i = 0; left && i < m->plan->text_count; i++) {
+    const tsl__mend_text *t = &m->plan->texts[i];
+    bool end = t->sign == TSL__SIGN_CALL_END || t->sign == TSL__SIGN_SECTION_END;
+    if (end && left < t->text.length && !memcmp(t->text.at, m->text + at, left)) return true;
+  }
+  return false;
+}
+
+/* What ends a call, or all of them: the byte behind it. An end that comes twice is noted. */
 static uint32_t read_end(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
+  const tsl__mend_text *last = NULL;
   bool ended = !f->ends;
   for (uint32_t to;;) {
     at = tsl__mend_space(m, at);
+    if (f->start.length) at = tsl__mend_space(m, past_lines(m, at));
     char c = byte_at(m, at);
     const tsl__mend_text *t = at < m->length ? tsl__mend_markup(m, at, &to) : NULL;
     if (t && (t->sign == TSL__SIGN_CALL_END || t->sign == TSL__SIGN_SECTION_END)) {
       if (t->sign == TSL__SIGN_SECTION_END) m->in_section = false;
+      if (t == last) tsl__mend_note(m, &m->outer, TSL__REPAIR_MARKUP, at, none);
       ended = true;
+      last = t;
       at = to;
     } else if (c && strchr("}])\"", c) && (to = extra_brackets(m, at)) > at) {
       if (c != ']' || !m->in_section) tsl__mend_note(m, &m->outer, TSL__REPAIR_BRACKET, at, none);
@@ -505,34 +489,55 @@ static uint32_t read_end(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
     }
   }
   if (!ended && f->start.length) tsl__mend_note(m, &m->outer, TSL__REPAIR_END, at, none);
-  return at;
+  return !ended && cut_off(m, at) ? m->length : at;
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* The same of tools of the request alone. */
-static uint32_t read_known_python(tsl__mend *m, uint32_t at) {
+/* A call in another style than the form's, of a tool of the request: f(a=1), or f and then JSON. */
+static uint32_t read_other_style(tsl__mend *m, uint32_t at) {
+  static const tsl__mend_form named = {.kind = TSL__MEND_JSON};
+  const tsl__mend_form tags = {.kind = TSL__MEND_ELEMENTS,
+                               .style = tsl__mend_style_of((tsl__string){"qwen_xml", 8})};
+  tsl__string name;
+  uint32_t behind = tsl__mend_space(m, tsl__mend_read_name(m, tsl__mend_space(m, at), 0, &name));
   bool before = m->bare;
   m->bare = true;
+  m->notes.n = 0;
+  if (!m->plan->python) note(m, TSL__REPAIR_STYLE, at);
   uint32_t to = read_python(m, at);
+  if (!to && byte_at(m, behind) == '<' && byte_at(m, behind + 1) != '/')
+    to = read_styled(m, &tags, at);
+  if (!to) to = read_named(m, &named, at);
   m->bare = before;
   return to;
 }
 
+/* Does f( stand there, of a tool of the request? */
+static bool python_here(const tsl__mend *m, uint32_t at) {
+  tsl__string name;
+  uint32_t behind = tsl__mend_read_name(m, tsl__mend_space(m, at), '(', &name);
+  return byte_at(m, behind) == '(' && tsl__mend_tool_of(m, name);
+}
+
 static uint32_t read_form(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
   size_t calls = m->calls.n;
+  if (f->start.length) at = past_lines(m, at);
   uint32_t to = 0, inside = past_fence(m, at);
   if (f->start.length && inside != at) m->fenced = true;
   m->notes.n = 0;
-  switch (f->kind) {
-  case TSL__MEND_ENVELOPE:
-    to = read_envelopes(m, inside);
-    if (!to && f->start.length) to = read_known_python(m, inside);
-    break;
-  case TSL__MEND_JSON: to = read_named(m, f, at); break;
-  case TSL__MEND_ELEMENTS: to = read_styled(m, f, at); break;
-  case TSL__MEND_PYTHON: to = read_python(m, inside); break;
-  }
+  bool other = f->start.length && (f->kind == TSL__MEND_JSON || f->kind == TSL__MEND_ELEMENTS) &&
+               python_here(m, at);
+  if (other) to = read_other_style(m, at);
+  if (!other) switch (f->kind) {
+    case TSL__MEND_ENVELOPE:
+      to = read_envelopes(m, inside, f->start.length > 0);
+      if (!to && f->start.length) to = read_other_style(m, inside);
+      break;
+    case TSL__MEND_JSON: to = read_named(m, f, at); break;
+    case TSL__MEND_ELEMENTS: to = read_styled(m, f, at); break;
+    case TSL__MEND_PYTHON: to = read_python(m, inside); break;
+    }
   if (!to) {
     m->calls.n = calls;
     return 0;
@@ -544,7 +549,7 @@ static uint32_t read_form(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
 static bool fits_better(const tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
   tsl__string name;
   if (f->kind != TSL__MEND_JSON || f->id_first || !f->after.length) return false;
-  uint32_t behind = read_name(m, tsl__mend_space(m, at), f->after.at[0], &name);
+  uint32_t behind = tsl__mend_read_name(m, tsl__mend_space(m, at), f->after.at[0], &name);
   return tsl__mend_match(m, behind, f->after) != 0;
 }
 
@@ -572,6 +577,62 @@ uint32_t tsl__mend_calls(tsl__mend *m, uint32_t at) {
   return 0;
 }
 
+uint32_t tsl__mend_lone_start(const tsl__mend *m, uint32_t at) {
+  for (uint32_t i = 0; i < m->plan->form_count; i++) {
+    const tsl__mend_form *f = &m->plan->forms[i];
+    uint32_t to = f->start.length ? tsl__mend_match(m, at, f->start) : 0, next, unused;
+    if (!to) continue;
+    if ((next = tsl__mend_space(m, to)) == m->length || tsl__mend_markup(m, next, &unused))
+      return to;
+    for (uint32_t k = 0; k < m->plan->form_count; k++)
+      if (tsl__mend_match(m, next, m->plan->forms[k].start)) return to;
+  }
+  return 0;
+}
+
+/* The byte behind <function=, as models spell it, or behind the "<" in front of a tool's name; 0:
+ * neither stands there. */
+static uint32_t function_tag(const tsl__mend *m, uint32_t at) {
+  static const tsl__string starts[] = {
+      {"<function=", 10}, {"<function name=", 15}, {"<FUNCTION=", 10}};
+  tsl__string name;
+  for (size_t i = 0; i < COUNT(starts); i++) {
+    uint32_t to = tsl__mend_match(m, at, starts[i]);
+    if (to) return to;
+  }
+  uint32_t behind = byte_at(m, at) == '<' ? tsl__mend_read_name(m, at + 1, '>', &name) : 0;
+  return behind && byte_at(m, behind) == '>' && tsl__mend_tool_of(m, name) ? at + 1 : 0;
+}
+
+/* <function=f>, with JSON or with elements behind it, as several families write it. */
+static uint32_t read_function_tag(tsl__mend *m, uint32_t at) {
+  static const tsl__string end = {"</function>", 11};
+  const tsl__mend_form tag = {.kind = TSL__MEND_ELEMENTS,
+                              .after = {">", 1},
+                              .style = tsl__mend_style_of((tsl__string){"qwen_xml", 8})};
+  uint32_t inside = function_tag(m, at);
+  if (!inside) return 0;
+  m->notes.n = 0;
+  note(m, TSL__REPAIR_STYLE, at);
+  uint32_t to = read_styled(m, &tag, inside),
+           behind = to ? tsl__mend_match(m, tsl__mend_space(m, to), end) : 0;
+  return behind ? behind : to;
+}
+
+/* f and its elements, without what stands in front of the name. */
+static uint32_t read_bare_elements(tsl__mend *m, uint32_t at) {
+  tsl__string name;
+  uint32_t behind = tsl__mend_space(m, tsl__mend_read_name(m, at, 0, &name));
+  for (uint32_t i = 0; i < m->plan->form_count && tsl__mend_tool_of(m, name); i++) {
+    const tsl__mend_form *f = &m->plan->forms[i];
+    if (f->kind != TSL__MEND_ELEMENTS || f->attributes || !f->style || !*f->style->open) continue;
+    tsl__string open = {f->style->open, (uint32_t)strlen(f->style->open)};
+    m->notes.n = 0;
+    if (tsl__mend_match(m, behind, open)) return read_styled(m, f, at);
+  }
+  return 0;
+}
+
 uint32_t tsl__mend_bare(tsl__mend *m, uint32_t at) {
   static const tsl__mend_form json = {.kind = TSL__MEND_ENVELOPE},
                               python = {.kind = TSL__MEND_PYTHON};
@@ -580,6 +641,8 @@ uint32_t tsl__mend_bare(tsl__mend *m, uint32_t at) {
   m->bare = true;
   uint32_t to = c == '{' || c == '[' ? read_form(m, &json, at) : 0;
   if (!to && (c == '[' || name_byte(c))) to = read_form(m, &python, at);
+  if (!to && c == '<') to = read_function_tag(m, at);
+  if (!to && name_byte(c)) to = read_bare_elements(m, at);
   m->bare = before;
   return m->status == TSL_OK ? to : 0;
 }

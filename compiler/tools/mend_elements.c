@@ -25,6 +25,8 @@
  */
 #include "compiler/tools/mend.h"
 
+#include <stdio.h>
+
 #define NESTS_MAX 64u
 
 static const tsl__mend_style styles[] = {
@@ -170,6 +172,8 @@ static bool goes_on(const tsl__mend *m, const tsl__mend_style *style, uint32_t a
   at = tsl__mend_space(m, at);
   return at == m->length || match(m, at, style->open) || tsl__mend_markup(m, at, &to);
 }
+
+#define NAME_MAX_BYTES 128u /* of a property that is a tag */
 
 static const char cdata[] = "<![CDATA[", cdata_end[] = "]]>";
 
@@ -337,4 +341,36 @@ tsl__json *tsl__mend_elements(tsl__mend *m, const tsl__mend_style *style,
   *out = (tsl__json){.kind = TSL__JSON_OBJECT};
   *to = children(m, style, schema, schema, at, 0, TYPE_OBJECT, out);
   return m->status == TSL_OK ? out : NULL;
+}
+
+/* Elements that have the names of the tool's properties, as <city>Paris</city>. NULL: there is
+ * none. */
+tsl__json *tsl__mend_plain_elements(tsl__mend *m, const tsl__mend_tool *tool, uint32_t at,
+                                    uint32_t *to) {
+  const tsl__json *schema = tool ? tool->parameters : NULL, *of;
+  values all = {0};
+  tsl__json *out = NULL;
+  while (schema && m->status == TSL_OK && m->work <= m->work_max) {
+    uint32_t from = tsl__mend_space(m, at), open = match(m, from, "<"), end;
+    char close[NAME_MAX_BYTES + 4];
+    if (!open || (end = find(m, open, ">")) - open > NAME_MAX_BYTES || end == m->length) break;
+    tsl__string key = {m->text + open, end - open};
+    if (!(of = tsl__mend_property(schema, schema, key))) break;
+    snprintf(close, sizeof close, "</%.*s>", (int)key.length, key.at);
+    uint32_t stop = find(m, end, close);
+    m->work += stop - end;
+    if (stop == m->length) break;
+    tsl__json one = {.key = key.at, .key_length = key.length, .offset = from};
+    tsl__mend_bare_value(m, schema, of, (tsl__string){m->text + end + 1, stop - end - 1}, end + 1,
+                         &one);
+    if (!tsl__vec_push(m->alloc, &all, one)) m->status = TSL_ERR_NO_MEMORY;
+    *to = at = stop + (uint32_t)strlen(close);
+  }
+  if (all.n && m->status == TSL_OK && (out = tsl__arena_alloc(m->arena, sizeof *out)))
+    *out = (tsl__json){.kind = TSL__JSON_OBJECT,
+                       .length = (uint32_t)all.n,
+                       .items = tsl__arena_copy(m->arena, all.at, all.n * sizeof *all.at)};
+  if (all.n && (!out || !out->items)) m->status = TSL_ERR_NO_MEMORY, out = NULL;
+  tsl__vec_free(m->alloc, &all);
+  return out;
 }

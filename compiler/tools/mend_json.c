@@ -7,7 +7,8 @@
  *           number, a spelling of true, false or null, or a string without quotes.
  * Quotes    A quote ends its string if a comma, a colon, a bracket or the end comes next. Otherwise
  *           it belongs to the string: "say "hi" now". Such a reading is `unclean`: the caller may
- *           know where the value must end, and read again up to there.
+ *           know where the value must end, and read again up to there. A value that ends in front
+ *           of a colon has lost its quote, and swallowed the next key: it ends before that.
  * Brackets  A closing bracket of the wrong kind closes the nearest open bracket of its own kind,
  *           and all inside of that. If none is open, it closes nothing. What is open at the end is
  *           closed there. A string that is open at the end loses the brackets that it swallowed:
@@ -19,7 +20,7 @@
  *           The brace closes the level, which becomes the result.
  * Numbers   .5, +3, 1. and 007 are numbers that JSON spells otherwise: they are rewritten, and
  *           noted. What is no number and no known word is a string without quotes.
- * Comments  in the style of C, C++ and Python are passed over.
+ * Comments  in the style of C, C++ and Python are passed over, and so is "...".
  * Levels    are a list of open brackets with their children so far. So nesting needs no recursion.
  *           Where a bracket is missing, one closing bracket can close several levels.
  * Example   [1, 2 "a"} is [1, 2, "a"]: a comma is missing, and the brace closes what no brace
@@ -73,6 +74,7 @@ static uint32_t comment(const tsl__mend_json *l) {
       if (from[i] == '*' && from[i + 1] == '/') return (uint32_t)i + 2;
     return 0;
   }
+  if (STARTS(l, "...")) return 3; /* what a model left out */
   if (!STARTS(l, "//") && !STARTS(l, "# ")) return 0;
   const char *end = memchr(from, '\n', left);
   return (uint32_t)(end ? (size_t)(end - from) : left);
@@ -146,23 +148,56 @@ static bool escape(reader *r) {
 
 #define COMMENT_MAX 1024u /* bytes of a comment behind a string */
 
-/* Where a comment at that place ends, if it is a short one that ends by itself. */
+/* Where a comment at that place ends, if it is a short one that ends by itself. One to the end of
+ * the line needs a line behind it. */
 static uint32_t behind_comment(const tsl__mend_json *l, uint32_t at) {
   tsl__mend_json ahead = *l;
   ahead.at = at;
   if (ahead.stop - at > COMMENT_MAX) ahead.stop = at + COMMENT_MAX;
-  return starts(&ahead, "/*", 2) ? at + comment(&ahead) : at;
+  uint32_t end = at + (starts(&ahead, "...", 3) ? 0 : comment(&ahead));
+  return end < ahead.stop || starts(&ahead, "/*", 2) ? end : at;
 }
 
-/* Does a string end with the quote before `at`? */
-static bool ends_there(const tsl__mend_json *l, uint32_t at) {
-  bool space = false;
-  while (at < l->stop && is_space(l->text[at])) at++, space = true;
-  at = behind_comment(l, at);
-  while (at < l->stop && is_space(l->text[at])) at++, space = true;
+static uint32_t past_space(const tsl__mend_json *l, uint32_t at) {
+  while (at < l->stop && is_space(l->text[at])) at++;
+  return at;
+}
+
+static bool is_quote(const tsl__mend_json *l, uint32_t at) {
+  return at < l->stop && (l->text[at] == '"' || l->text[at] == '\'');
+}
+
+/* Does a value begin there, behind a key that has no colon? */
+static bool value_begins(const tsl__mend_json *l, uint32_t at, bool space) {
+  char c = at < l->stop ? l->text[at] : 0;
+  return c == '{' || c == '[' || (space && c && strchr("\"'-0123456789tfnTFN", c));
+}
+
+/* Does a string end with the quote before `at`? A semicolon ends it where the next member or a
+ * bracket follows. */
+static bool ends_there(const tsl__mend_json *l, uint32_t at, bool key) {
+  uint32_t from = at;
+  at = past_space(l, behind_comment(l, past_space(l, at)));
   if (at == l->stop || (l->text[at] && strchr(",:=}])", l->text[at]))) return true;
   if (l->stop - at >= 3 && !memcmp(l->text + at, "```", 3)) return true;
-  return space && (l->text[at] == '"' || l->text[at] == '\'');
+  uint32_t next = past_space(l, at + 1);
+  if (l->text[at] == ';' &&
+      (next >= l->stop || is_quote(l, next) || l->text[next] == '}' || l->text[next] == ']'))
+    return true;
+  return key ? value_begins(l, at, at > from) : at > from && is_quote(l, at);
+}
+
+static bool named_at(const tsl__mend_json *l, uint32_t from, char then);
+
+/* A string ended in front of a colon, and its last words were a key: "city": "Paris, "days": 3. The
+ * comma in front of that key; UINT32_MAX: it is no such string. */
+static uint32_t swallowed_key(const tsl__mend_json *l, uint32_t from, uint32_t end, char quote) {
+  uint32_t i = end, colon = past_space(l, end + 1);
+  if (colon >= l->stop || l->text[colon] != ':') return UINT32_MAX;
+  while (i > from && l->text[i - 1] != quote && l->text[i - 1] != '\n') i--;
+  if (i == from || l->text[--i] != quote) return UINT32_MAX;
+  while (i > from && is_space(l->text[i - 1])) i--;
+  return i > from && l->text[i - 1] == ',' ? i - 1 : UINT32_MAX;
 }
 
 /* A string ran into the end: the brackets that it swallowed are no part of it. */
@@ -177,16 +212,41 @@ static void give_back(reader *r) {
   r->buffer.n = n;
 }
 
-/* The text between l->at and the quote, which is as long as that. Decoded if `escapes`. */
-static bool quoted(reader *r, tsl__string quote, bool escapes) {
+static bool quoted(reader *r, tsl__string quote, bool escapes, bool key);
+
+/* A string of which the end is known. */
+static bool quoted_to(reader *r, tsl__string quote, uint32_t from, uint32_t stop) {
   tsl__mend_json *l = r->l;
-  uint32_t from = l->at;
+  uint32_t before = l->stop;
+  l->at = from;
+  l->stop = stop;
+  bool fine = quoted(r, quote, true, false);
+  l->stop = before;
+  return fine;
+}
+
+/* The text between l->at and the quote, which is as long as that. Decoded if `escapes`. `key`: it
+ * is the name of a member. */
+static bool quoted(reader *r, tsl__string quote, bool escapes, bool key) {
+  tsl__mend_json *l = r->l;
+  uint32_t from = l->at, found = l->found;
+  char innermost = r->levels.n ? r->levels.at[r->levels.n - 1].close : 0;
+  bool member = innermost == '}';
   r->buffer.n = 0;
   while (l->at < l->stop) {
     char c = l->text[l->at];
     if (c == quote.at[0] && starts(l, quote.at, quote.length)) {
+      uint32_t comma = member && !key && escapes && quote.length == 1
+                           ? swallowed_key(l, from, l->at, quote.at[0])
+                           : UINT32_MAX;
+      if (comma != UINT32_MAX) {
+        l->found = found;
+        return quoted_to(r, quote, from, comma);
+      }
       l->at += quote.length;
-      if (!escapes || ends_there(l, l->at)) return true;
+      if (!escapes || ends_there(l, l->at, key)) return true;
+      if (innermost == ')' && is_space(l->text[l->at]) && named_at(l, past_space(l, l->at), '='))
+        return true; /* f(a="x" b=1) */
       tsl__mend_json_note(l, TSL__REPAIR_STRING, l->at - 1);
       l->unclean = true;
       if (!put(r, quote.at, quote.length)) return false;
@@ -207,23 +267,25 @@ static bool quoted(reader *r, tsl__string quote, bool escapes) {
 }
 
 /* A string in any quotes; false: there is none, or no memory. */
-static bool read_string(reader *r) {
-  static const tsl__string quotes[] = {
-      {"\"", 1}, {"'", 1}, {"\xE2\x80\x9D", 3}, {"\xE2\x80\x99", 3}};
+static bool read_string(reader *r, bool key) {
+  static const tsl__string quotes[] = {{"\"", 1},           {"'", 1}, {"\xE2\x80\x9D", 3},
+                                       {"\xE2\x80\x99", 3}, {"`", 1}, {"\\\"", 2}};
   tsl__mend_json *l = r->l;
   if (l->quote.length && starts(l, l->quote.at, l->quote.length)) {
     l->at += l->quote.length;
-    return quoted(r, l->quote, false);
+    return quoted(r, l->quote, false, key);
   }
   int kind = STARTS(l, "\"")                                          ? 0
              : STARTS(l, "'")                                         ? 1
              : STARTS(l, "\xE2\x80\x9C") || STARTS(l, "\xE2\x80\x9D") ? 2
              : STARTS(l, "\xE2\x80\x98")                              ? 3
+             : STARTS(l, "`") && !STARTS(l, "```")                    ? 4
+             : STARTS(l, "\\\"")                                      ? 5
                                                                       : -1;
   if (kind < 0) return false;
-  if (kind) tsl__mend_json_note(l, TSL__REPAIR_QUOTES, l->at);
+  if (kind || l->quote.length) tsl__mend_json_note(l, TSL__REPAIR_QUOTES, l->at);
   l->at += quotes[kind].length;
-  return quoted(r, quotes[kind], true);
+  return quoted(r, quotes[kind], true, key);
 }
 
 static bool copied(reader *r, const char **text, uint32_t *length) {
@@ -371,7 +433,7 @@ static bool begin_value(reader *r, tsl__json holder) {
     l->at++;
     return open_level(r, holder, c == '{' ? '}' : ']');
   }
-  if (read_string(r)) {
+  if (read_string(r, false)) {
     holder.kind = TSL__JSON_STRING;
     if (!copied(r, &holder.text, &holder.length)) return false;
   } else if (l->status != TSL_OK || !bare_value(r, &holder)) {
@@ -380,25 +442,28 @@ static bool begin_value(reader *r, tsl__json holder) {
   return tsl__vec_push(l->alloc, &r->pending, holder) || failed(l);
 }
 
-/* Is there a name, and then that character? */
-static bool named_here(const tsl__mend_json *l, char then) {
-  uint32_t i = l->at;
+/* Is there a name at that place, and then that character? */
+static bool named_at(const tsl__mend_json *l, uint32_t from, char then) {
+  uint32_t i = from;
   while (i < l->stop &&
          (((l->text[i] | 32) >= 'a' && (l->text[i] | 32) <= 'z') || is_digit(l->text[i]) ||
           l->text[i] == '_' || (l->text[i] == '-' && then == '(') || (uint8_t)l->text[i] >= 0x80))
     i++;
   uint32_t end = i;
   while (i < l->stop && is_space(l->text[i])) i++;
-  return end > l->at && i < l->stop && l->text[i] == then;
+  return end > from && i < l->stop && l->text[i] == then;
 }
+
+static bool named_here(const tsl__mend_json *l, char then) { return named_at(l, l->at, then); }
 
 /* A key and what stands behind it. */
 static bool read_key(reader *r, char close, tsl__json *holder) {
   tsl__mend_json *l = r->l;
   uint32_t from = l->at;
-  if (close == ')' && !named_here(l, '=') && l->text[l->at] != '"' && l->text[l->at] != '\'') {
+  if (close == ')' && !named_here(l, '=') && !named_here(l, ':') && l->text[l->at] != '"' &&
+      l->text[l->at] != '\'') {
     holder->user = 1;
-  } else if (!read_string(r)) {
+  } else if (!read_string(r, true)) {
     uint32_t end = bare_end(l, ",;{}[]()\"\n:=");
     if (l->status != TSL_OK || end == from) return false;
     if (close == '}' && !l->quote.length) tsl__mend_json_note(l, TSL__REPAIR_QUOTES, from);
@@ -414,10 +479,17 @@ static bool read_key(reader *r, char close, tsl__json *holder) {
       if (c != (close == ')' ? '=' : ':')) tsl__mend_json_note(l, TSL__REPAIR_COLON, l->at);
       l->at++;
       if (c == '=' && STARTS(l, ">")) l->at++;
-      tsl__mend_json_space(l);
+      for (tsl__mend_json_space(l); STARTS(l, ":"); tsl__mend_json_space(l)) {
+        tsl__mend_json_note(l, TSL__REPAIR_COLON, l->at);
+        l->at++;
+      }
       return true;
     }
-    if (close == '}') return false;
+    if (close == '}') {
+      if (!value_begins(l, l->at, true)) return false;
+      tsl__mend_json_note(l, TSL__REPAIR_COLON, l->at);
+      return true;
+    }
     l->at = from; /* a string without a name */
     holder->user = 1;
   }
@@ -449,9 +521,10 @@ static bool separator(reader *r) {
   for (;; l->at++, commas++) {
     tsl__mend_json_space(l);
     if (l->at >= l->stop || (l->text[l->at] != ',' && l->text[l->at] != ';')) break;
+    if (l->text[l->at] == ';') tsl__mend_json_note(l, TSL__REPAIR_COMMA, l->at);
   }
   bool first = r->pending.n == r->levels.at[r->levels.n - 1].from,
-       last = l->at >= l->stop || strchr("}])", l->text[l->at]);
+       last = l->at >= l->stop || strchr("}])", l->text[l->at]) || STARTS(l, "```");
   if (commas != (uint32_t)(!first && !last)) tsl__mend_json_note(l, TSL__REPAIR_COMMA, from);
   return l->at < l->stop;
 }
@@ -470,6 +543,12 @@ static bool levels(reader *r) {
     char c = l->text[l->at], close = r->levels.at[r->levels.n - 1].close;
     if (c == '}' || c == ']' || c == ')') {
       if (!closing(r, c)) return false;
+      continue;
+    }
+    bool empty = r->pending.n == r->levels.at[r->levels.n - 1].from;
+    if (c == '{' && close == '}' && empty) { /* {{"a": 1} */
+      tsl__mend_json_note(l, TSL__REPAIR_BRACKET, l->at);
+      l->at++;
       continue;
     }
     if (STARTS(l, "```") || (close == ')' && named_here(l, '('))) { /* what follows is no child */

@@ -363,6 +363,8 @@ static void fill(builder *b, const tsl__mend_source *from) {
   if (!from->thinking) p->thinking = false;
   p->forms = tsl__arena_copy(p->arena, b->forms.at, b->forms.n * sizeof *b->forms.at);
   p->texts = tsl__arena_copy(p->arena, b->texts.at, b->texts.n * sizeof *b->texts.at);
+  p->lists = tsl__form_object(b->preset, "section") != NULL;
+  for (size_t i = 0; i < b->forms.n; i++) p->python |= b->forms.at[i].kind == TSL__MEND_PYTHON;
   p->form_count = (uint32_t)b->forms.n;
   p->text_count = (uint32_t)b->texts.n;
   if (!p->forms || !p->texts) b->failed = true;

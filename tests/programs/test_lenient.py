@@ -5,6 +5,7 @@ were meant (`turnstile tools --parse F --lenient`).
   exact      answers in the format of each preset read as the strict reader reads them, byte by byte
   broken     answers that a mutator made of them: 19 of 20 at least read as they were meant
   by hand    answers of particular kinds, all of which must read as they are written down here
+  malformed  more of them, as small models write them: tests/cases/tools/malformed.jsonl
   streamed   the same answers byte by byte: the parts add up to the whole
   nothing    text that holds no call stays text
 
@@ -433,10 +434,10 @@ HAND = [  # preset, answer, content, reasoning, calls, repairs
     ),
     (
         "qwen3",
-        '<tool_call>\n{"name": "getWeather", "arguments": {}}\n</tool_call>',
+        '<tool_call>\n{"name": "weatherOf", "arguments": {}}\n</tool_call>',
         "",
         "",
-        [("getWeather", {})],
+        [("weatherOf", {})],
         ["unknown_tool"],
     ),
     (
@@ -563,6 +564,29 @@ def by_hand(folder, request):
         check(all(0 <= r["at"] <= len(text.encode()) for r in notes), "places", *where)
 
 
+def malformed(folder, request):
+    cases = ROOT / "tests" / "cases" / "tools" / "malformed.jsonl"
+    rows = [json.loads(line) for line in cases.read_text(encoding="utf-8").splitlines()]
+    of = {}
+    for row in rows:
+        of.setdefault(row["preset"], []).append(row)
+    for preset, wanted in of.items():
+        texts = [row["text"] for row in wanted]
+        lines, error = read(preset, texts, folder, request, "--lenient")
+        check(len(lines) == len(wanted), "malformed", preset, error)
+        for row, line in zip(wanted, lines, strict=False):
+            parsed = json.loads(line)
+            parsed.setdefault("repairs", [])
+            for call in parsed["calls"]:
+                call.setdefault("repairs", [])
+            where = (preset, row["text"], line)
+            check([list(c) for c in calls_of(parsed)] == row["calls"], "calls", *where)
+            check(parsed["content"] == row["content"], "content", *where)
+            if row["repairs"] is not None:
+                check(repairs_of(parsed) == set(row["repairs"]), "repairs", *where)
+    check(len(rows) >= 150, "malformed answers", len(rows))
+
+
 def nothing(folder, request):
     for number, preset in enumerate(PRESETS):
         if not turn(number + 1, 2):
@@ -621,6 +645,7 @@ def main():
         exact(folder, request)
         broken(folder, request, options.seed, options.show)
         by_hand(folder, request)
+        malformed(folder, request)
         nothing(folder, request)
         streamed(folder, request, options.seed)
         options_are_checked(folder, request)

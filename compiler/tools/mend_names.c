@@ -1,0 +1,111 @@
+/* mend_names.c - names of tools as models write them. See mend.h.
+ *
+ * Problem   The request has get_weather. The model calls getWeather, functions.get_weather,
+ *           GET-WEATHER or "get_weather()".
+ * Idea      A name that the request has stays as it is. Another one loses its name space and its
+ *           brackets. Then it is compared without case, spaces, - and _. It must be like one name
+ *           only.
+ * Example   Of the tools get_weather and getweather no one is meant by "GetWeather": it is an
+ *           unknown tool.
+ * Cost      Linear in the names of the request.
+ * Tested by tests/programs/test_lenient.py
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/tools/mend.h"
+
+static const tsl__string none = {"", 0};
+
+static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+
+static char folded(char c) { return c >= 'A' && c <= 'Z' ? (char)(c | 32) : c; }
+static bool is_joint(char c) { return c == '-' || c == '_' || c == ' '; }
+
+bool tsl__mend_alike(tsl__string a, tsl__string b) {
+  uint32_t i = 0, k = 0;
+  for (;;) {
+    while (i < a.length && is_joint(a.at[i])) i++;
+    while (k < b.length && is_joint(b.at[k])) k++;
+    if (i == a.length || k == b.length) return i == a.length && k == b.length && i && k;
+    if (folded(a.at[i++]) != folded(b.at[k++])) return false;
+  }
+}
+
+static bool name_byte(char c) {
+  return ((c | 32) >= 'a' && (c | 32) <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+         (uint8_t)c >= 0x80;
+}
+
+const tsl__mend_tool *tsl__mend_tool_of(const tsl__mend *m, tsl__string name) {
+  for (uint32_t i = 0; i < m->plan->tool_count; i++) {
+    const tsl__string known = m->plan->tools[i].name;
+    if (known.length == name.length && !memcmp(known.at, name.at, name.length))
+      return &m->plan->tools[i];
+  }
+  return NULL;
+}
+
+/* The one tool whose name is equal but for case, spaces, - and _. NULL: none is, or several are. */
+static const tsl__mend_tool *only_alike(const tsl__mend *m, tsl__string name) {
+  const tsl__mend_tool *found = NULL;
+  for (uint32_t i = 0; i < m->plan->tool_count; i++) {
+    if (!tsl__mend_alike(m->plan->tools[i].name, name)) continue;
+    if (found) return NULL;
+    found = &m->plan->tools[i];
+  }
+  return found;
+}
+
+static tsl__string trimmed(tsl__string s) {
+  while (s.length && is_space(s.at[0])) s.at++, s.length--;
+  while (s.length && is_space(s.at[s.length - 1])) s.length--;
+  return s;
+}
+
+/* Name spaces that models put before names: "functions.weather" is weather. */
+static bool without_prefix(tsl__string *s, const char *prefix) {
+  size_t n = strlen(prefix);
+  if (s->length <= n || memcmp(s->at, prefix, n)) return false;
+  s->at += n;
+  s->length -= (uint32_t)n;
+  return true;
+}
+
+/* The request's name for it. Where the request has none the name stays as it is. */
+tsl__string tsl__mend_known_name(tsl__mend *m, tsl__string name, uint32_t at,
+                                 const tsl__mend_tool **tool) {
+  tsl__string s = trimmed(name);
+  *tool = tsl__mend_tool_of(m, s);
+  if (*tool) return s;
+  bool cut = without_prefix(&s, "functions.") || without_prefix(&s, "tools.");
+  if (s.length > 2 && !memcmp(s.at + s.length - 2, "()", 2)) s.length -= 2;
+  *tool = tsl__mend_tool_of(m, s);
+  if (!*tool) *tool = only_alike(m, s);
+  if (*tool) {
+    tsl__mend_note(m, &m->notes, TSL__REPAIR_NAME, at, none);
+    return (*tool)->name;
+  }
+  tsl__mend_note(m, &m->notes, TSL__REPAIR_UNKNOWN_TOOL, at, s);
+  return cut ? s : trimmed(name);
+}
+
+/* The name at `at`: the longest of the request's, or what looks like one. The byte behind it. */
+uint32_t tsl__mend_read_name(const tsl__mend *m, uint32_t at, char stop, tsl__string *out) {
+  uint32_t from = at, best = 0;
+  tsl__string rest = {m->text + at, m->length - at};
+  if (without_prefix(&rest, "functions.")) from += 10;
+  for (uint32_t i = 0; i < m->plan->tool_count; i++) {
+    tsl__string n = m->plan->tools[i].name;
+    if (n.length > best && n.length <= rest.length && !memcmp(n.at, rest.at, n.length) &&
+        (n.length == rest.length || !name_byte(rest.at[n.length])))
+      best = n.length;
+  }
+  uint32_t end = from + best;
+  if (!best) {
+    while (end < m->length && end - from < TSL__MEND_NAME_BYTES && m->text[end] &&
+           m->text[end] != stop && !strchr(" \t\r\n\"'<>{}()[]=,\\`:;", m->text[end]))
+      end++;
+  }
+  *out = (tsl__string){m->text + from, end - from};
+  return end;
+}
