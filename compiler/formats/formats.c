@@ -212,3 +212,10 @@ tsl__expr tsl__format_expr(tsl__exprs *x, const char *name, size_t length, bool 
   *known = false;
   return TSL__NONE;
 }
+
+const char *tsl__format_name(size_t index) {
+  size_t n = sizeof formats / sizeof *formats;
+  if (index < n) return formats[index].name;
+  index -= n;
+  return index < sizeof builders / sizeof *builders ? builders[index].name : NULL;
+}

@@ -42,6 +42,9 @@
  * result. */
 tsl__expr tsl__format_expr(tsl__exprs *x, const char *name, size_t length, bool *known);
 
+/* The name of format `index`, from 0 (static); NULL behind the last one. */
+const char *tsl__format_name(size_t index);
+
 /* What draft 3 calls a time: hh:mm:ss, without fraction and offset. */
 tsl__expr tsl__format_clock(tsl__exprs *x);
 

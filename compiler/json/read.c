@@ -18,6 +18,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "compiler/json/fault.h"
 #include "compiler/json/json.h"
 
 #ifdef __SSE2__
@@ -231,8 +232,11 @@ static const char *escape(reader *r, const char *p, char **out) {
   uint8_t means = p + 1 < r->end ? tsl__escaped((uint8_t)p[1]) : 0;
   unsigned unit, low;
   if (means) return *(*out)++ = (char)means, p + 2;
-  if (p + 1 >= r->end || p[1] != 'u' || !hex4(p + 2, r->end, &unit))
-    return wrong(r, p + 1, "no such escape");
+  if (p + 1 >= r->end || p[1] != 'u')
+    return wrong(r, p + 1,
+                 "no such escape: a backslash is written twice, as in the pattern \"\\\\d\"");
+  if (!hex4(p + 2, r->end, &unit))
+    return wrong(r, p + 1, "an escape with u has four hexadecimal digits: \\u00e9");
   if (unit < 0xD800 || unit > 0xDFFF) return *out += tsl__utf8_encode(unit, (uint8_t *)*out), p + 6;
   if (unit > 0xDBFF || r->end - p < 8 || p[6] != '\\' || p[7] != 'u' ||
       !hex4(p + 8, r->end, &low) || low < 0xDC00 || low > 0xDFFF)
@@ -289,7 +293,7 @@ static TSL__SELDOM const char *string_on(reader *r, const char *from, const char
                                       : "no UTF-8");
     p += n;
   }
-  if (p >= r->end) return wrong(r, r->end, "a string has no end");
+  if (p >= r->end) return wrong(r, from - 1, "the string that begins here has no end");
   *text = (tsl__string){from, (uint32_t)(p - from)};
   return p + 1;
 }
@@ -378,8 +382,11 @@ static inline const char *space(const reader *r, const char *p) {
 /* To the next byte of a container; there must be one. */
 static inline const char *inside(reader *r, const char *p) {
   p = space(r, p);
-  return p < r->end ? p
-                    : wrong(r, r->end, r->object ? "an object has no end" : "an array has no end");
+  return p < r->end
+             ? p
+             : wrong(r, r->end,
+                     r->object ? "an object has no end: a } is missing, or the text is cut off"
+                               : "an array has no end: a ] is missing, or the text is cut off");
 }
 
 /* A key and its colon. */
@@ -497,7 +504,10 @@ tsl_status tsl__json_parse_in_place(tsl__arena *arena, const tsl__until *until, 
   if (r.status == TSL_ERR_NO_MEMORY) return tsl__fail(error, r.status, "%s", r.message);
   const char *other =
       r.status == TSL_ERR_SYNTAX && r.where < text + 2 ? encoding(text, length) : NULL;
-  if (other) r.message = other;
+  if (other)
+    r.message = other;
+  else if (r.status == TSL_ERR_SYNTAX)
+    r.message = tsl__json_fault(text, length, (size_t)(r.where - text), r.message);
   return tsl__fail_at(error, r.status, r.text, length, (size_t)(r.where - r.text),
                       r.status == TSL_ERR_SYNTAX ? "not JSON: %s" : "%s", r.message);
 }

@@ -40,6 +40,8 @@ static void rules(void) {
       {WITH("if", "{\"if\":{},\"uniqueItems\":true}"),
        "breaks /properties/if/if if\nundocumented /properties/if/uniqueItems uniqueItems\n"},
       {"{\"anyOf\":[{\"type\":\"null\"}]}", "breaks /anyOf anyOf\nbreaks  \n"},
+      {"{\"type\":[\"object\",\"null\"],\"additionalProperties\":false}", "breaks /type type\n"},
+      {"{\"type\":[\"object\"],\"additionalProperties\":false}", "breaks /type type\n"},
       {WITH("a", "{\"items\":{\"anyOf\":[{\"type\":\"object\"}]}}"),
        "breaks /properties/a/items/anyOf/0 \n"},
   };

@@ -410,6 +410,60 @@ static void test_other_doubts(void) {
   blamed("{\"type\":\"json_object\"}", "/type", "is \"object\" meant");
 }
 
+/* Formats one letter off, or with the name that another notation has. */
+static void test_formats(void) {
+  static const char *const near[][2] = {{"datetime", "date-time"},
+                                        {"date_time", "date-time"},
+                                        {"Date-Time", "date-time"},
+                                        {"dateTime", "date-time"},
+                                        {"date-tiem", "date-time"},
+                                        {"ipv-4", "ipv4"},
+                                        {"IPv6", "ipv6"},
+                                        {"e-mail", "email"},
+                                        {"emial", "email"},
+                                        {"mail", "email"},
+                                        {"url", "uri"},
+                                        {"URI", "uri"},
+                                        {"guid", "uuid"},
+                                        {"UUID", "uuid"},
+                                        {"uri_reference", "uri-reference"},
+                                        {"regexp", "regex"},
+                                        {"host-name", "hostname"},
+                                        {"jsonpointer", "json-pointer"},
+                                        {"timestamp", "date-time"},
+                                        {"ip", "ipv4"}};
+  static const char *const others[] = {"int32", "int64",  "float",    "double", "byte",  "binary",
+                                       "phone", "color",  "password", "date",   "plate", "name",
+                                       "date",  "string", "",         "text",   "file",  "code"};
+  char schema[200], words[200];
+  for (size_t i = 0; i < sizeof near / sizeof *near; i++) {
+    snprintf(schema, sizeof schema, "{\"properties\":{\"a\":{\"format\":\"%s\"}}}", near[i][0]);
+    snprintf(words, sizeof words, "unknown format: is %s meant?", near[i][1]);
+    warned(schema, words);
+  }
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    snprintf(schema, sizeof schema, "{\"properties\":{\"a\":{\"format\":\"%s\"}}}", others[i]);
+    warned(schema, NULL);
+  }
+}
+
+/* Patterns as other notations write them. */
+static void test_patterns(void) {
+  warned("{\"pattern\":\"/^a$/\"}", "the slashes are read as text");
+  warned("{\"pattern\":\"/^a$/i\"}", "the slashes and flags are read as text");
+  warned("{\"pattern\":\"/a+/gi\"}", "the slashes and flags");
+  warned("{\"patternProperties\":{\"/^x-/\":{}}}", "the slashes are read as text");
+  warned("{\"pattern\":\"\\\\Aa+\"}", "\\\\A stands for the letter A in ECMA-262: write ^");
+  warned("{\"pattern\":\"a+\\\\Z\"}", "write $");
+  warned("{\"pattern\":\"a+\\\\\\\\Z\"}", NULL);
+  warned("{\"pattern\":\"/users/\"}", NULL);
+  warned("{\"pattern\":\"^/users/$\"}", NULL);
+  warned("{\"pattern\":\"/a/b\"}", NULL);
+  warned("{\"pattern\":\"(?i:^a$)\"}", NULL);
+  blamed("{\"type\":\"string\",\"pattern\":\"/^a$/i\"}", "/pattern", "flags are read as text");
+  blamed("{\"type\":\"string\",\"pattern\":\"/^a$/\"}", "/pattern", "slashes are read as text");
+}
+
 /* A closed object forbids what another subschema of it speaks about. */
 static void test_forbidden(void) {
 #define SHUT "\"type\":\"object\",\"additionalProperties\":false"
@@ -455,6 +509,8 @@ int main(void) {
   RUN(test_warnings, "the report: warnings");
   RUN(test_root_doubts, "the report: a root without keywords");
   RUN(test_other_doubts, "keywords, maps and metaschemas that are not what was meant");
+  RUN(test_formats, "that are nearly one");
+  RUN(test_patterns, "in other notations");
   RUN(test_forbidden, "names that a closed object forbids");
   RUN(test_long_names, "names that are too long to be shown");
   tsl_vocab_release(vocab);

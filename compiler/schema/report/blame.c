@@ -172,6 +172,15 @@ static bool blame_forbidden(struct schema *s, const struct node *n, uint64_t mas
   return true;
 }
 
+/* A pattern in slashes, which matches nothing. */
+static bool blame_pattern(struct schema *s, const struct node *n, uint64_t mask) {
+  char text[TSL__DOUBT_MAX];
+  const tsl__json *pattern = mask & OF(PATTERN) ? tsl__keyword(n, KW_PATTERN)->value : NULL;
+  if (!pattern || !tsl__schema_doubt_pattern(pattern, text)) return false;
+  tsl__schema_fail(s, TSL_ERR_EMPTY, pattern, "no value satisfies the schema: %s", text);
+  return true;
+}
+
 static void describe(struct schema *s, const struct node *n, uint64_t mask) {
   char text[480];
   size_t used = 0;
@@ -216,6 +225,7 @@ void tsl__schema_blame(struct schema *s, sid id) {
     tsl__schema_fail(s, TSL_ERR_EMPTY, n->at,
                      "no value satisfies the schema: each would hold another one, without end; let "
                      "the member be left out, or be null");
-  else if (!blame_name(s, n, mask) && !blame_closed(s, n, mask) && !blame_forbidden(s, n, mask))
+  else if (!blame_name(s, n, mask) && !blame_closed(s, n, mask) && !blame_forbidden(s, n, mask) &&
+           !blame_pattern(s, n, mask))
     describe(s, n, mask);
 }

@@ -291,3 +291,51 @@ bool tsl__schema_doubt_metaschema(const struct schema *s, const tsl__json *at,
            nearest_draft(name));
   return true;
 }
+
+/* ---- patterns -------------------------------------------------------------------------------- */
+
+/* What stands behind the last slash of /pattern/flags; UINT32_MAX: it is no such text. A path such
+ * as /users/ is none. */
+static uint32_t flags_of(const tsl__json *p) {
+  uint32_t n = p->length, flags = 0;
+  while (flags < n && flags < 8 && strchr("dgimsuvxy", p->text[n - 1 - flags])) flags++;
+  uint32_t last = n - flags;
+  if (n < 3 || last < 3 || p->text[0] != '/' || p->text[last - 1] != '/') return UINT32_MAX;
+  bool anchored = p->text[1] == '^' || p->text[last - 2] == '$';
+  return anchored || (flags && flags <= 3) ? flags : UINT32_MAX;
+}
+
+/* Python's anchors, which are the letters A and Z in ECMA-262; 0: there is none. */
+static char python_anchor(const tsl__json *p) {
+  if (p->length >= 2 && !memcmp(p->text, "\\A", 2)) return 'A';
+  if (p->length < 2 || p->text[p->length - 2] != '\\') return 0;
+  char c = p->text[p->length - 1];
+  bool escaped = p->length > 2 && p->text[p->length - 3] == '\\';
+  return !escaped && (c == 'Z' || c == 'z') ? c : 0;
+}
+
+bool tsl__schema_doubt_pattern(const tsl__json *pattern, char out[TSL__DOUBT_MAX]) {
+  if (pattern->kind != TSL__JSON_STRING) return false;
+  uint32_t flags = flags_of(pattern);
+  char anchor = python_anchor(pattern);
+  if (flags == UINT32_MAX && !anchor) return false;
+  if (flags == UINT32_MAX)
+    snprintf(out, TSL__DOUBT_MAX, "\\%c stands for the letter %c in ECMA-262: write %c", anchor,
+             anchor, anchor == 'A' ? '^' : '$');
+  else if (flags)
+    snprintf(out, TSL__DOUBT_MAX,
+             "the slashes and flags are read as text: write the pattern without them (for the flag "
+             "i write (?i:...), or both letters, as [Aa])");
+  else
+    snprintf(out, TSL__DOUBT_MAX, "the slashes are read as text: write the pattern without them");
+  return true;
+}
+
+bool tsl__schema_doubt_patterns(const tsl__json *map, char out[TSL__DOUBT_MAX]) {
+  for (uint32_t i = 0; map->kind == TSL__JSON_OBJECT && i < map->length; i++) {
+    const tsl__json pattern = {
+        .kind = TSL__JSON_STRING, .text = map->items[i].key, .length = map->items[i].key_length};
+    if (tsl__schema_doubt_pattern(&pattern, out)) return true;
+  }
+  return false;
+}

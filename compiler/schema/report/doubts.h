@@ -51,4 +51,9 @@ bool tsl__schema_fail_nowhere(struct schema *s, const tsl__json *reference, uint
 /* Fail, as `at` is neither an object nor a boolean, with what may have been meant. */
 void tsl__schema_fail_no_schema(struct schema *s, const tsl__json *at);
 
+/* A pattern as another notation writes it: "/^a$/i", "\\Aa\\Z". Or one in the names of
+ * patternProperties. */
+bool tsl__schema_doubt_pattern(const tsl__json *pattern, char out[TSL__DOUBT_MAX]);
+bool tsl__schema_doubt_patterns(const tsl__json *map, char out[TSL__DOUBT_MAX]);
+
 #endif

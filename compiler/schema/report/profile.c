@@ -222,7 +222,12 @@ static void whole(profile *p) {
   const tsl__json *any = get(p->root, "anyOf");
   char message[128];
   if (any) find(p, any, true, "the root must not be an anyOf");
-  if (!has_type(p->root, "object")) find_in(p, p->root, "the root must have the type object");
+  const tsl__json *type = get(p->root, "type");
+  if (!has_type(p->root, "object"))
+    find_in(p, p->root, "the root must have the type object");
+  else if (type->kind == TSL__JSON_ARRAY)
+    find(p, type, true,
+         "the root must have the type object alone: write \"type\": \"object\", without a list");
   const struct {
     const char *what;
     uint64_t n, most;

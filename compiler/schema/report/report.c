@@ -37,6 +37,8 @@ struct report {
   bool failed;
 };
 
+#define UNKNOWN_FORMAT "unknown format"
+
 enum { REACHED = 1, LISTED = 2 };
 
 #define COMPARED_MAX (1u << 24) /* names, in a report */
@@ -145,7 +147,7 @@ static const char *reason(const struct report *r, const struct node *n, const ts
   if (s->resources.at[n->resource].without >> k & 1)
     return "not in the vocabularies of this metaschema";
   if (k == KW_FORMAT)
-    return s->options.ignore_formats ? "formats are ignored, as requested" : "unknown format";
+    return s->options.ignore_formats ? "formats are ignored, as requested" : UNKNOWN_FORMAT;
   if (k == KW_CONTENT_MEDIA_TYPE && tsl__has(n, KW_CONTENT_SCHEMA)) return NULL;
   if (k == KW_CONTENT_ENCODING || k == KW_CONTENT_MEDIA_TYPE || k == KW_CONTENT_SCHEMA)
     return !s->options.assert_content ? "an annotation, as assert_content was not requested"
@@ -201,11 +203,26 @@ static void unknown(struct report *r, const tsl__json *at, const tsl__json *word
   entry(r, word, text, false, true);
 }
 
+/* A format that nobody knows, and that is like one. */
+static bool misnamed(struct report *r, const tsl__json *format, enum keyword k) {
+  const char *meant =
+      k == KW_FORMAT && format->kind == TSL__JSON_STRING && !r->s->options.ignore_formats
+          ? tsl__schema_meant_format(format->text, format->length)
+          : NULL;
+  char text[TSL__DOUBT_MAX];
+  if (!meant) return false;
+  snprintf(text, sizeof text, "unknown format: is %s meant?", meant);
+  entry(r, format, text, false, true);
+  return true;
+}
+
 /* A keyword that is enforced, and hardly means what it says. */
 static bool doubted(struct report *r, const struct node *n, const tsl__json *keyword,
                     enum keyword k) {
   char text[TSL__DOUBT_MAX];
-  if (!(k == KW_PROPERTIES && tsl__schema_doubt_properties(keyword, text)) &&
+  if (!(k == KW_PATTERN && tsl__schema_doubt_pattern(keyword, text)) &&
+      !(k == KW_PATTERN_PROPERTIES && tsl__schema_doubt_patterns(keyword, text)) &&
+      !(k == KW_PROPERTIES && tsl__schema_doubt_properties(keyword, text)) &&
       !(k == KW_REF && tsl__schema_doubt_reference(r->s, n, text)))
     return false;
   entry(r, keyword, text, true, true);
@@ -266,10 +283,11 @@ static void entries(struct report *r, const tsl__json *at) {
       continue;
     }
     const char *why = reason(r, n, &at->items[i], k);
-    bool done = !why && (forbids(r, &f, &at->items[i], k) ||
-                         (k == KW_REQUIRED && misplaced(r, n, &at->items[i])) ||
-                         (k == KW_DEPENDENCIES && replaced(r, n, &at->items[i])) ||
-                         doubted(r, n, &at->items[i], k) || repeated(r, &at->items[i], true));
+    bool done = why && !strcmp(why, UNKNOWN_FORMAT) && misnamed(r, &at->items[i], k);
+    done |= !why && (forbids(r, &f, &at->items[i], k) ||
+                     (k == KW_REQUIRED && misplaced(r, n, &at->items[i])) ||
+                     (k == KW_DEPENDENCIES && replaced(r, n, &at->items[i])) ||
+                     doubted(r, n, &at->items[i], k) || repeated(r, &at->items[i], true));
     if (!done) entry(r, &at->items[i], why, !why, false);
   }
 }

@@ -5,6 +5,7 @@
  * Idea      Compare letters without case and without _, - and $. For keywords, one letter may be
  *           changed, left out, added or swapped with the next. For names of properties, the least
  *           number of such changes wins, up to a third of the name.
+ *           Formats are compared like keywords. Some have other names elsewhere: a table has them.
  * Example   "maxlenght" is maxLength with two letters swapped. "frist_name" is "firstName".
  * Cost      Keywords: about 60 comparisons. Names: letters × letters for each property.
  * Tested by tests/schema/test_schema.c, tests/programs/test_report.py, tests/schema/test_lint.c
@@ -13,6 +14,7 @@
  */
 #include "compiler/schema/report/words.h"
 
+#include "compiler/formats/formats.h"
 #include "compiler/schema/keywords.h"
 
 /* ---- keywords -------------------------------------------------------------------------------- */
@@ -40,6 +42,47 @@ const char *tsl__schema_meant(const char *text, size_t n) {
       return keyword;
   }
   return NULL;
+}
+
+/* ---- formats --------------------------------------------------------------------------------- */
+
+/* Names that other notations have for a format. */
+static const char *other_name(const char *text, size_t n) {
+  static const char *const names[][2] = {{"timestamp", "date-time"},
+                                         {"iso8601", "date-time"},
+                                         {"iso-date-time", "date-time"},
+                                         {"rfc3339", "date-time"},
+                                         {"iso-date", "date"},
+                                         {"iso-time", "time"},
+                                         {"url", "uri"},
+                                         {"link", "uri"},
+                                         {"guid", "uuid"},
+                                         {"mail", "email"},
+                                         {"email-address", "email"},
+                                         {"ip", "ipv4"},
+                                         {"ip-address", "ipv4"},
+                                         {"domain", "hostname"},
+                                         {"interval", "duration"}};
+  char own[TSL__WORD_MAX], other[TSL__WORD_MAX];
+  uint32_t length = tsl__near_letters(text, n, own);
+  for (size_t i = 0; i < sizeof names / sizeof *names && length != UINT32_MAX; i++)
+    if (tsl__near_letters(names[i][0], strlen(names[i][0]), other) == length &&
+        !memcmp(own, other, length))
+      return names[i][1];
+  return NULL;
+}
+
+const char *tsl__schema_meant_format(const char *text, size_t n) {
+  char word[TSL__WORD_MAX], letters[TSL__WORD_MAX];
+  uint32_t length = tsl__near_letters(text, n, word);
+  const char *name = other_name(text, n), *near = NULL;
+  for (size_t i = 0; !name && length != UINT32_MAX && tsl__format_name(i); i++) {
+    uint32_t m = tsl__near_letters(tsl__format_name(i), strlen(tsl__format_name(i)), letters);
+    if (m == length && !memcmp(word, letters, m)) name = tsl__format_name(i);
+    if (!near && m >= 4 && length && word[0] == letters[0] && looks_like(word, length, letters, m))
+      near = tsl__format_name(i);
+  }
+  return name ? name : near;
 }
 
 /* ---- names of properties --------------------------------------------------------------------- */

@@ -13,6 +13,9 @@
 /* The keyword that a word which is none may have been meant for (static), or NULL. */
 const char *tsl__schema_meant(const char *text, size_t n);
 
+/* The same of the name of a format. */
+const char *tsl__schema_meant_format(const char *text, size_t n);
+
 /* The member of `members` whose name is most like this one; NULL: none is like it.
  * Cost: at most TSL__WORD_MAX² steps a member. */
 const tsl__json *tsl__schema_nearest(const tsl__json *members, const char *name, size_t length);
