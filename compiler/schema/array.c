@@ -299,13 +299,17 @@ static void choose_goal(struct choosing *c) {
   if (next != UINT32_MAX) c->way(c, value, next);
 }
 
-/* One of the listed values that are left, or none of those listed. */
+static void cost_way(struct choosing *c, goal value, uint32_t next);
+
+/* One of the listed values that are left, or none of those listed. For the shortest end, where the
+ * order does not matter, the cheapest of each kind will do: else all sets of values are tried. */
 static void choose_value(struct choosing *c) {
   const struct array *a = c->a;
   uint64_t *used = c->to->data + a->counter_count;
+  bool cheap = c->way == cost_way && c->from->index >= alike_from(a);
   c->listed = true;
   for (uint32_t i = 0; i < a->listed_count && tsl__schema_ok(a->schema); i++) {
-    if (tsl__bit(used, i)) continue;
+    if (tsl__bit(used, i) || (cheap && tsl__array_has_cheaper(c->a, used, i))) continue;
     uint64_t before = used[i >> 6];
     tsl__bit_set(used, i);
     c->lits[c->lit_count++] = a->listed[i];
@@ -429,22 +433,6 @@ static uint32_t value_bytes(const struct array *a, uint32_t i) {
   return 0;
 }
 
-tsl__expr tsl__schema_spell_strings(struct schema *s, const tsl__string *texts, uint32_t n) {
-  tsl__expr set = tsl__expr_stringset(s->x, tsl__stringset_new(s->x, texts, n, NULL));
-  return tsl__expr_seq(s->x, tsl__expr_literal(s->x, "\"", 1), tsl__expr_json_string(s->x, set));
-}
-
-tsl__expr tsl__schema_spell_scalar(struct schema *s, const tsl__json *v) {
-  if (v->kind == TSL__JSON_NULL) return tsl__expr_literal(s->x, "null", 4);
-  if (v->kind == TSL__JSON_FALSE) return tsl__expr_literal(s->x, "false", 5);
-  if (v->kind == TSL__JSON_TRUE) return tsl__expr_literal(s->x, "true", 4);
-  tsl__number_spec spec = {.has_min = true, .has_max = true};
-  if (!tsl__schema_decimal(s, v, &spec.min)) return TSL__NONE;
-  spec.max = spec.min;
-  spec.own = v->text, spec.own_length = v->length;
-  return tsl__schema_number(s, &spec);
-}
-
 static tsl__expr value_expr(struct array *a, uint32_t i) {
   struct schema *s = a->schema;
   if (i >= a->string_count) return tsl__schema_spell_scalar(s, a->values[i]);
@@ -496,6 +484,13 @@ static uint32_t cost(struct schema *s, uint32_t id) {
   st->round = s->round;
   if (st->array->unique) {
     bytes = unique_cost(st, g);
+  } else if (st->array->listed_count && st->array->counter_count <= 1 && !complete(st) &&
+             st->index >= alike_from(st->array)) {
+    uint32_t n = 0, items = tsl__array_listed_bytes(st->array, st->index, st->data[0],
+                                                    st->data + st->array->counter_count, &n);
+    bytes = items == TSL__INF
+                ? items
+                : tsl__add(bytes, tsl__add(items, n * (g->comma_cost + g->item_cost)));
   } else if (!complete(st)) {
     struct cheapest best = {TSL__INF, g};
     each_way(st->array, st, next_needed(st), cost_way, &best);
@@ -578,11 +573,14 @@ static tsl__expr next_rule(struct schema *s, uint32_t id) {
   return st->next;
 }
 
+typedef TSL__VEC(tsl__expr) exprs;
+
 static void build_way(struct choosing *c, goal value, uint32_t next) {
   struct schema *s = c->a->schema;
-  tsl__expr *all = c->ctx;
+  exprs *all = c->ctx;
   if (tsl__schema_shortest(s, value) == TSL__INF || cost(s, next) == TSL__INF) return;
-  *all = tsl__expr_alt(s->x, *all, item(c->a, value, !c->listed, next_rule(s, next)));
+  if (!tsl__vec_push(s->alloc, all, item(c->a, value, !c->listed, next_rule(s, next))))
+    tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
 }
 
 static bool used_up(const struct array_state *st, uint32_t i) {
@@ -675,10 +673,12 @@ static tsl__expr unique_ways(struct schema *s, uint32_t id) {
 /* The items that may come next, each with what follows it. */
 static tsl__expr ways(struct schema *s, uint32_t id) {
   struct array_state *st = s->array_states.at[id];
-  tsl__expr all = TSL__NONE;
+  exprs all = {0};
   if (st->array->unique) return unique_ways(s, id);
   each_way(st->array, st, UINT32_MAX, build_way, &all);
-  return all;
+  tsl__expr one = tsl__schema_ok(s) ? tsl__expr_alt_n(s->x, all.at, all.n) : TSL__NONE;
+  tsl__vec_free(s->alloc, &all);
+  return one;
 }
 
 tsl__expr tsl__array_rest(struct array *a) {

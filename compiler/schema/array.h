@@ -39,7 +39,8 @@ struct array {
    * an item that is needed */
   const lit *listed;
   uint32_t listed_count;
-  bool any; /* no constraint at all */
+  const struct listed_kinds *listed_kinds; /* memo of unique.c; NULL: not made yet */
+  bool any;                                /* no constraint at all */
 };
 
 struct array_state {
@@ -63,15 +64,21 @@ tsl__expr tsl__array_body(struct array *a);
 tsl__expr tsl__array_rest(struct array *a);
 uint32_t tsl__array_shortest(struct array *a);
 bool tsl__array_possible(struct array *a);
-/* Every spelling of null, false, true or a number (NONE: it has too many digits), and of strings
- * given by their texts. */
-tsl__expr tsl__schema_spell_scalar(struct schema *s, const tsl__json *v);
-tsl__expr tsl__schema_spell_strings(struct schema *s, const tsl__string *texts, uint32_t n);
 
 /* ---- unique.c -------------------------------------------------------------------------------- */
 /* Leave it to the runtime that items are unique. False: nothing satisfies the array, or a failure.
  * `at` is blamed. */
 bool tsl__array_guard(struct array *a, const tsl__json *at);
+/* Every spelling of null, false, true or a number (NONE: it has too many digits), and of strings
+ * given by their texts. */
+tsl__expr tsl__schema_spell_scalar(struct schema *s, const tsl__json *v);
+tsl__expr tsl__schema_spell_strings(struct schema *s, const tsl__string *texts, uint32_t n);
+/* Is there a listed value that was not used, which counts as value i does and is cheaper? */
+bool tsl__array_has_cheaper(struct array *a, const uint64_t *used, uint32_t i);
+/* The fewest bytes of the items that are still needed, *items of them, with one counter at most and
+ * where the order does not matter. So many were counted, and those listed values were used. */
+uint32_t tsl__array_listed_bytes(struct array *a, uint32_t index, uint64_t count,
+                                 const uint64_t *used, uint32_t *items);
 /* The runtime has something to remember. */
 void tsl__schema_guard(struct schema *s);
 /* An empty schema to make values in, members in any order. NULL after a failure. (schema.c) */
