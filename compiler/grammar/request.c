@@ -167,7 +167,9 @@ static bool add_structured(reader *r, const tsl__json *o) {
     }
     for (size_t k = 0; k < sizeof others / sizeof *others; k++) known |= has_key(m, others[k]);
     if (!known && asking(m))
-      return fail(r, TSL_ERR_UNSUPPORTED, m, "structured_outputs has no such member here");
+      return fail(
+          r, TSL_ERR_UNSUPPORTED, m,
+          "structured_outputs has json, regex, choice, grammar, structural_tag or json_object");
   }
   r->compact = member(o, "disable_any_whitespace") != NULL;
   return true;
@@ -323,7 +325,7 @@ static bool lazy_text(reader *r, tsl__string *out) {
     return fail(r, TSL_ERR_SCHEMA, triggers ? triggers : r->found,
                 "grammar_lazy goes with \"grammar_triggers\", a list that is not empty");
   if (r->found->kind != TSL__JSON_STRING)
-    return fail(r, TSL_ERR_SCHEMA, r->found, "a text is needed");
+    return fail(r, TSL_ERR_SCHEMA, r->found, "a string must stand here");
   if (!write_lazy(r, triggers, &g)) return false;
   if (g.n > LAZY_MAX)
     return fail(r, TSL_ERR_LIMIT, triggers, "there are too many triggers for such a long grammar");
@@ -387,7 +389,8 @@ static bool text_of(reader *r, tsl__string *out, bool *part) {
     return true;
   }
   if (!json || v->kind != TSL__JSON_OBJECT)
-    return fail(r, TSL_ERR_SCHEMA, v, json ? "a schema or a tag is an object" : "a text is needed");
+    return fail(r, TSL_ERR_SCHEMA, v,
+                json ? "a schema or a tag is an object" : "a string must stand here");
   *out = (tsl__string){r->body + v->offset, v->end - v->offset};
   return *part = true;
 }

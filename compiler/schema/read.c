@@ -19,9 +19,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/formats/formats.h"
-#include "compiler/json/near.h"
 #include "compiler/regex/regex.h"
 #include "compiler/schema/goal.h"
+#include "compiler/schema/report/words.h"
 #include "compiler/schema/report/doubts.h"
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
@@ -137,72 +137,13 @@ static uint8_t type_bits(const tsl__json *name) {
 #undef TYPE
 }
 
-/* Is the name that word, in letters of either case? `word` has small letters. */
-static bool same_letters(const tsl__json *name, const char *word) {
-  for (uint32_t i = 0; i < name->length; i++)
-    if (!word[i] || (name->text[i] != word[i] && (name->text[i] | 0x20) != word[i])) return false;
-  return !word[name->length];
-}
-
-/* A type of which one letter is wrong; short names are like many others. */
-static const char *near_type(const tsl__json *name) {
-  static const struct {
-    const char *word, *meant;
-  } types[] = {
-      {"string", "is \"string\" meant?"}, {"integer", "is \"integer\" meant?"},
-      {"number", "is \"number\" meant?"}, {"boolean", "is \"boolean\" meant?"},
-      {"object", "is \"object\" meant?"}, {"array", "is \"array\" meant?"},
-  };
-  char letters[TSL__WORD_MAX];
-  const uint32_t n = tsl__near_letters(name->text, name->length, letters);
-  for (size_t i = 0; n != UINT32_MAX && i < sizeof types / sizeof *types; i++)
-    if (tsl__near_apart(letters, n, types[i].word, (uint32_t)strlen(types[i].word), 1) <= 1)
-      return types[i].meant;
-  return NULL;
-}
-
-/* Names that other languages and APIs have for types; and what is no schema but has one. */
-static const char *type_meant(const tsl__json *name) {
-  static const struct {
-    const char *word, *meant;
-  } others[] = {
-      {"string", "is \"string\" meant?"},
-      {"str", "is \"string\" meant?"},
-      {"text", "is \"string\" meant?"},
-      {"integer", "is \"integer\" meant?"},
-      {"int", "is \"integer\" meant?"},
-      {"long", "is \"integer\" meant?"},
-      {"number", "is \"number\" meant?"},
-      {"float", "is \"number\" meant?"},
-      {"double", "is \"number\" meant?"},
-      {"decimal", "is \"number\" meant?"},
-      {"boolean", "is \"boolean\" meant?"},
-      {"bool", "is \"boolean\" meant?"},
-      {"object", "is \"object\" meant?"},
-      {"dict", "is \"object\" meant?"},
-      {"map", "is \"object\" meant?"},
-      {"array", "is \"array\" meant?"},
-      {"list", "is \"array\" meant?"},
-      {"tuple", "is \"array\" meant?"},
-      {"null", "is \"null\" meant?"},
-      {"none", "is \"null\" meant?"},
-      {"any", "without \"type\" all are"},
-      {"function", "a tool's schema is its \"parameters\""},
-      {"json_schema", "a response format's schema is its \"schema\""},
-      {"json_object", "is \"object\" meant, or what \"schema\" holds?"},
-  };
-  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-    if (same_letters(name, others[i].word)) return others[i].meant;
-  return near_type(name);
-}
-
 /* "Int" is answered with "is "integer" meant?". A tool or a response format in a schema's place is
  * recognised by its type, too. */
 static bool bad_type(struct reader *r, const tsl__json *v, const tsl__json *name) {
   if (name->kind != TSL__JSON_STRING)
     return bad(r, name,
                is_list(v) ? "the name of a type" : "the name of a type, or a list of them");
-  const char *meant = type_meant(name);
+  const char *meant = tsl__schema_meant_type(name);
   tsl__schema_fail(
       r->s, TSL_ERR_SCHEMA, name,
       "\"%.*s\" is no type (string, integer, number, boolean, array, object, null)%s%s",
@@ -489,7 +430,11 @@ static bool read_value(struct reader *r, struct keyword_value *k, bool *asserts)
   case SHAPE_REQUIRED:
     /* a boolean: read with the parent's properties */
     if (r->draft == D3) return *asserts = false, true;
-    return (is_list(k->value) && all_strings(k->value)) || bad(r, k->value, "a list of names");
+    return (is_list(k->value) && all_strings(k->value)) ||
+           bad(r, k->value,
+               k->value->kind <= TSL__JSON_TRUE
+                   ? "a list of names, beside the \"properties\" that has them"
+                   : "a list of names");
   case SHAPE_ARRAY: return is_list(k->value) || bad(r, k->value, "a list of values");
   case SHAPE_COUNT:
     return tsl__json_count(k->value, &k->count) || bad(r, k->value, "a non-negative integer");

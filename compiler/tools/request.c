@@ -124,14 +124,43 @@ static bool read_custom(tsl__tags *t, const tsl__json *inner, tsl__tool *out) {
   return custom_schema(t, definition, false, out);
 }
 
+/* A tool without a name, in the shape of another API. */
+static bool no_name(tsl__tags *t, const tsl__json *tool) {
+  static const char *const wrappers[] = {"functionDeclarations", "function_declarations",
+                                         "toolSpec"};
+  for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++) {
+    const tsl__json *inner = tsl__json_get(tool, wrappers[i], strlen(wrappers[i]));
+    if (inner)
+      return tsl__tags_fail(t, TSL_ERR_SCHEMA, inner,
+                            "\"%s\" is another API's: here each tool is {\"name\": ..., "
+                            "\"parameters\": ...}, an item of \"tools\" itself",
+                            wrappers[i]),
+             false;
+  }
+  return fail(t, TSL_ERR_SCHEMA, tool,
+              "a tool has a \"name\" that is not empty, at the tool or in its \"function\"");
+}
+
 static bool check_name(tsl__tags *t, const tsl__json *tool, const tsl__json *name) {
-  if (!name || name->kind != TSL__JSON_STRING || !name->length)
-    return fail(t, TSL_ERR_SCHEMA, tool, "a tool has a \"name\" that is not empty");
+  if (!name || name->kind != TSL__JSON_STRING || !name->length) return no_name(t, tool);
   for (uint32_t i = 0; i < name->length; i++)
     if ((uint8_t)name->text[i] < 0x21 || strchr("\"\\<>{}", name->text[i]))
       return fail(t, TSL_ERR_SCHEMA, name,
                   "a tool's name has no spaces, quotes, backslashes, <, >, { or }");
   return true;
+}
+
+/* The type of a schema that no object satisfies. */
+static bool no_object_type(tsl__tags *t, const tsl__json *type) {
+  static const char *const others[] = {"string", "integer", "number", "boolean", "array", "null"};
+  for (size_t i = 0; type->kind == TSL__JSON_STRING && i < sizeof others / sizeof *others; i++)
+    if (tsl__json_is(type, others[i], strlen(others[i])))
+      return tsl__tags_fail(
+                 t, TSL_ERR_SCHEMA, type,
+                 "the arguments of a tool are an object: \"type\" must be \"object\", not \"%s\"",
+                 others[i]),
+             true;
+  return false;
 }
 
 /* Arguments are an object, whatever else the schema says of them. A schema without a "type" gets
@@ -141,7 +170,8 @@ static bool only_objects(tsl__tags *t, tsl__tool *tool) {
   tsl__json *schema = tool->parameters, *type = GET(schema, "type"), *items;
   bool several = type && type->kind == TSL__JSON_ARRAY;
   if (schema->kind == TSL__JSON_TRUE) tool->parameters = NULL;
-  if (schema->kind != TSL__JSON_OBJECT || (type && !several)) return true;
+  if (schema->kind != TSL__JSON_OBJECT) return true;
+  if (type && !several) return !tool->name.at || !no_object_type(t, type);
   for (uint32_t i = 0; several; i++) {
     if (i == type->length) return true;
     if (IS(&type->items[i], "object")) break;
@@ -191,7 +221,8 @@ static bool no_other_schema(tsl__tags *t, const tsl__json *found, const tsl__jso
 
 static bool read_tool(tsl__tags *t, const tsl__json *o, tsl__tool *out) {
   const tsl__json *inner = GET(o, "function"), *type = GET(o, "type"), *strict;
-  if (o->kind != TSL__JSON_OBJECT) return fail(t, TSL_ERR_SCHEMA, o, "a tool is an object");
+  if (o->kind != TSL__JSON_OBJECT)
+    return fail(t, TSL_ERR_SCHEMA, o, "a tool is an object: {\"name\": ..., \"parameters\": ...}");
   if (!inner || inner->kind != TSL__JSON_OBJECT) inner = GET(o, "custom");
   if (!inner || inner->kind != TSL__JSON_OBJECT) inner = o;
   const tsl__json *name = GET(inner, "name");
@@ -292,7 +323,8 @@ static bool choose_word(tsl__tags *t, tsl__request *r, const tsl__json *at, cons
     r->choice = TSL__CHOICE_REQUIRED;
   else
     return at ? fail(t, TSL_ERR_SCHEMA, at,
-                     "\"tool_choice\" is auto, none, required, any or an object that names a tool")
+                     "\"tool_choice\" is auto, none, required, any or an object that names a tool: "
+                     "{\"type\": \"function\", \"function\": {\"name\": ...}}")
               : force(t, r, NULL, (tsl__string){word, (uint32_t)n});
   return true;
 }
@@ -489,8 +521,9 @@ bool tsl__tools_request(tsl__tags *t, const tsl_tools_options *options, tsl__req
   if (o->kind != TSL__JSON_OBJECT && o->kind != TSL__JSON_ARRAY)
     return fail(t, TSL_ERR_SCHEMA, o, "a request is an object, or an array of tools");
   if (!is_request(o))
-    return fail(t, TSL_ERR_SCHEMA, o,
-                "this is no request: it has neither \"tools\" nor anything else that one has");
+    return fail(
+        t, TSL_ERR_SCHEMA, o,
+        "this is no request: it has neither \"tools\", \"functions\" nor \"response_format\"");
   if (result && result->kind == TSL__JSON_OBJECT && !GET(o, "tools")) o = result;
   const tsl__json *choice = tsl__tools_present(o, "tool_choice");
   if (!no_other_format(t, o)) return false;

@@ -63,9 +63,9 @@ const tsl__json *tsl__tool_schema(const tsl__json *inner, const tsl__json *outer
                                   const tsl__json **other);
 /* The same of a response format, but for a structural tag. */
 const tsl__json *tsl__format_schema(const tsl__json *format, const tsl__json **other);
-#define TSL__OTHER_SCHEMA                                                                   \
-  "this schema would not hold: a response format has one, the \"schema\" of a json_schema " \
-  "or of a json_object"
+#define TSL__OTHER_SCHEMA                                                     \
+  "this schema would not hold: it stands under \"schema\", as in {\"type\": " \
+  "\"json_schema\", \"json_schema\": {\"schema\": ...}}"
 /* tools.c: the tree of formats. NULL on failure. */
 const tsl__tag *tsl__tools_read(tsl__tags *t, const tsl_tools_options *options);
 /* named.c: the text (static) of the preset of this name, or of a model of this name. NULL: none is

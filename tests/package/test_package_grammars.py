@@ -94,7 +94,12 @@ def test_requests():
     refused(no, {"response_format": {"type": "xml"}}, "/response_format/type", "json_schema")
     refused(bad, {"response_format": {"type": "json_schema"}}, "/response_format", "schema")
     refused(bad, {"structured_outputs": ["a"]}, "/structured_outputs", "an object")
-    refused(no, {"structured_outputs": {"xml": 1}}, "/structured_outputs/xml", "no such member")
+    refused(
+        no,
+        {"structured_outputs": {"xml": 1}},
+        "/structured_outputs/xml",
+        "structured_outputs has json",
+    )
     refused(
         bad, {"structured_outputs": {"choice": "a"}}, "/structured_outputs/choice", "list of texts"
     )

@@ -464,6 +464,22 @@ static void test_patterns(void) {
   blamed("{\"type\":\"string\",\"pattern\":\"/^a$/\"}", "/pattern", "slashes are read as text");
 }
 
+/* Doubtful schemas, each with the words that help. */
+static void test_helpful_words(void) {
+  warned("{\"type\":\"string\",\"nullable\":true}", "write \\\"null\\\" into \\\"type\\\"");
+  warned("{\"type\":\"string\",\"nullable\":false}", NULL);
+  blamed("{\"type\":\"date\"}", "/type", "a string with \"format\": \"date\"");
+  blamed("{\"type\":\"string|null\"}", "/type", "[\"string\", \"null\"]");
+  blamed("{\"type\":[\"string\",\"nul\"]}", "/type/1", "is \"null\" meant?");
+  blamed("{\"type\":\"enum\",\"enum\":[1]}", "/type", "enum is a keyword");
+  blamed("{\"properties\":{\"a\":{\"required\":true}}}", "/properties/a/required",
+         "beside the \"properties\"");
+  blamed("{\"type\":\"array\",\"minItems\":5,\"maxItems\":2}", "/minItems",
+         "/minItems, /maxItems, /type clash");
+  blamed("{\"enum\":[]}", "/enum", "the list is empty, and allows nothing");
+  blamed("{\"anyOf\":[]}", "/anyOf", "the list is empty, and allows nothing");
+}
+
 /* A closed object forbids what another subschema of it speaks about. */
 static void test_forbidden(void) {
 #define SHUT "\"type\":\"object\",\"additionalProperties\":false"
@@ -511,6 +527,7 @@ int main(void) {
   RUN(test_other_doubts, "keywords, maps and metaschemas that are not what was meant");
   RUN(test_formats, "that are nearly one");
   RUN(test_patterns, "in other notations");
+  RUN(test_helpful_words, "in errors and warnings");
   RUN(test_forbidden, "names that a closed object forbids");
   RUN(test_long_names, "names that are too long to be shown");
   tsl_vocab_release(vocab);

@@ -1,5 +1,6 @@
 /* test_described.c - the report of tools and structural tags: every schema in them is described,
- * with a pointer into the request and the tool's name.
+ * with a pointer into the request and the tool's name. And errors of requests that say what to
+ * write.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -76,6 +77,44 @@ static void types_made_up(void) {
   tsl_grammar_release(g);
 }
 
+/* Properties without "properties", in a tool. */
+static void properties_alone(void) {
+  tsl_grammar *g = tools("[{\"name\":\"f\",\"parameters\":{\"a\":{\"type\":\"string\"},\"b\":{"
+                         "\"type\":\"string\"}}}]",
+                         "qwen3", NULL);
+  const char *report = g ? tsl_grammar_report(g) : "";
+  CHECKF(strstr(report, "\"/0/parameters/a\"") && strstr(report, "belong under"), "%s", report);
+  tsl_grammar_release(g);
+}
+
+/* Requests that are wrong: the error has these words, and this pointer. */
+static const struct {
+  const char *request, *words, *pointer;
+} refused[] = {
+    {"[{\"name\":\"f\",\"parameters\":{\"type\":\"string\"}}]",
+     "must be \"object\", not \"string\"", "/0/parameters/type"},
+    {"{\"tools\":[\"f\"]}", "a tool is an object: {\"name\"", "/tools/0"},
+    {"{\"tools\":[{\"functionDeclarations\":[]}]}", "an item of \"tools\" itself",
+     "/tools/0/functionDeclarations"},
+    {"{\"tools\":[{\"toolSpec\":{}}]}", "another API's", "/tools/0/toolSpec"},
+    {"{\"tools\":[{\"function\":\"f\"}]}", "in its \"function\"", "/tools/0"},
+    {"{\"tools\":[{\"name\":\"f\"}],\"tool_choice\":\"f\"}", "{\"type\": \"function\"",
+     "/tool_choice"},
+};
+
+static void errors_that_help(void) {
+  const tsl_tools_options o = {.preset = "qwen3"};
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    const char *request = refused[i].request;
+    tsl_grammar *g = NULL;
+    tsl_error e = {0};
+    CHECKF(tsl_grammar_tools(vocab, request, strlen(request), &o, NULL, &g, &e) == TSL_ERR_SCHEMA,
+           "%s", request);
+    CHECKF(strstr(e.message, refused[i].words) && !strcmp(e.pointer, refused[i].pointer),
+           "%s: %s at %s", request, e.message, e.pointer);
+  }
+}
+
 /* One schema twice in a request, and again over the tables of a grammar that has it elsewhere. */
 static void schemas_that_are_shared(void) {
 #define TWO "{\"name\":\"f\",\"parameters\":" BAD "},{\"name\":\"g\",\"parameters\":" BAD "}"
@@ -135,6 +174,8 @@ int main(void) {
   CHECK(tsl_vocab_embedded(NULL, &vocab, NULL) == TSL_OK);
   RUN(every_form, "of requests");
   RUN(types_made_up, "are no part of the report");
+  RUN(properties_alone, "have a warning");
+  RUN(errors_that_help, "with what to write");
   RUN(schemas_that_are_shared, "have a pointer in each place");
   RUN(with_a_resolver, "the text is kept");
   RUN(tags, "from JSON and from C");

@@ -32,7 +32,7 @@ static const struct {
      "/tools/0/function/parameters/$ref"},
     {"{\"tools\":[" TOOL(
          "f", "{\"type\":\"object\",\"properties\":{\"x\":false},\"required\":[\"x\"]}") "]}",
-     NULL, TSL_ERR_EMPTY, "", "/tools/0/function/parameters/type"},
+     NULL, TSL_ERR_EMPTY, "", "/tools/0/function/parameters/properties"},
     {"{\"tools\":[{\"type\":\"web_search\"}]}", NULL, TSL_ERR_UNSUPPORTED, "function tools",
      "/tools/0/type"},
     {"{\"tools\":[{\"type\":\"custom\",\"name\":\"l\",\"format\":{\"type\":\"grammar\",\"syntax\":"

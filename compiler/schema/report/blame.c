@@ -185,9 +185,10 @@ static void describe(struct schema *s, const struct node *n, uint64_t mask) {
   char text[480];
   size_t used = 0;
   const tsl__json *first = NULL;
-  for (unsigned k = 0; k < KW_COUNT; k++) {
+  for (unsigned i = 0; i <= KW_COUNT; i++) { /* the type comes last: it is seldom to blame */
+    unsigned k = i == KW_COUNT ? KW_TYPE : i;
     char pointer[256];
-    if (!((mask >> k) & 1u)) continue;
+    if (!((mask >> k) & 1u) || (k == KW_TYPE) != (i == KW_COUNT)) continue;
     const tsl__json *at = tsl__keyword(n, k)->value;
     size_t length = tsl__json_pointer(s->root, at, pointer, sizeof pointer);
     if (!first) first = at;
@@ -200,7 +201,10 @@ static void describe(struct schema *s, const struct node *n, uint64_t mask) {
   else if (mask & (mask - 1))
     tsl__schema_fail(s, TSL_ERR_EMPTY, first, "no value satisfies the schema: %s clash", text);
   else
-    tsl__schema_fail(s, TSL_ERR_EMPTY, first, "no value satisfies the schema because of %s", text);
+    tsl__schema_fail(s, TSL_ERR_EMPTY, first, "no value satisfies the schema because of %s%s", text,
+                     first->kind == TSL__JSON_ARRAY && !first->length
+                         ? ": the list is empty, and allows nothing"
+                         : "");
 }
 
 void tsl__schema_blame(struct schema *s, sid id) {

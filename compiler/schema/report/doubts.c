@@ -22,7 +22,7 @@
 
 #define DEPTH_MAX 12u   /* how deep in the root a schema is sought */
 #define MEMBERS_MAX 64u /* of a map that is looked at for each reference to it */
-#define NOTHING "any JSON is allowed, as no keyword stands here: "
+#define NOTHING "it allows anything, as no keyword stands here: "
 
 static bool in_words(const char *const *words, const char *text, size_t n) {
   for (; text && *words; words++)
@@ -109,6 +109,7 @@ static bool look_at_members(const tsl__json *root, struct members *out) {
   static const char *const folders[] = {"$defs", "definitions", NULL};
   for (uint32_t i = 0; i < root->length; i++) {
     const tsl__json *m = &root->items[i], *inner;
+    if (m->offset == root->offset) continue; /* made up: a tool's "type" */
     if (tsl__schema_keyword(m->key, m->key_length) != KW_COUNT) return false;
     out->misspelled |= tsl__schema_meant(m->key, m->key_length) != NULL;
     if (in_words(folders, m->key, m->key_length)) out->definitions = m;

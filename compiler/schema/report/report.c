@@ -38,6 +38,8 @@ struct report {
 };
 
 #define UNKNOWN_FORMAT "unknown format"
+#define NULLABLE_UNASKED \
+  "an OpenAPI keyword, not requested: write \"null\" into \"type\", or compile with nullable"
 
 enum { REACHED = 1, LISTED = 2 };
 
@@ -154,7 +156,7 @@ static const char *reason(const struct report *r, const struct node *n, const ts
            : k == KW_CONTENT_ENCODING ? "unknown encoding, or one that asks for nothing"
            : k == KW_CONTENT_SCHEMA   ? "no media type of JSON beside it, or it allows any JSON"
                                       : "not a media type of JSON, or encoded in an unknown way";
-  if (k == KW_NULLABLE && !s->options.nullable) return "an OpenAPI keyword, not requested";
+  if (k == KW_NULLABLE && !s->options.nullable) return NULLABLE_UNASKED;
   if (k == KW_NULLABLE && keyword->kind == TSL__JSON_TRUE)
     return tsl__has(n, KW_TYPE) ? NULL : "no type beside it";
   if (k == KW_EXCLUSIVE_MINIMUM && keyword->kind == TSL__JSON_TRUE) return "no minimum beside it";
@@ -288,7 +290,9 @@ static void entries(struct report *r, const tsl__json *at) {
                      (k == KW_REQUIRED && misplaced(r, n, &at->items[i])) ||
                      (k == KW_DEPENDENCIES && replaced(r, n, &at->items[i])) ||
                      doubted(r, n, &at->items[i], k) || repeated(r, &at->items[i], true));
-    if (!done) entry(r, &at->items[i], why, !why, false);
+    bool asks_null = k == KW_NULLABLE && at->items[i].kind == TSL__JSON_TRUE;
+    bool doubtful = why && asks_null && !strcmp(why, NULLABLE_UNASKED);
+    if (!done) entry(r, &at->items[i], why, !why, doubtful);
   }
 }
 
