@@ -452,6 +452,48 @@ static void random_held(void) {
   report(2);
 }
 
+#define CONDITIONS 120u
+
+/* So many conditions of one object, each about two members: "if pI is true, then pJ must be there".
+ * Objects of random members are valid just if none is hurt. */
+static void many_conditions(void) {
+  tsl_grammar *g = NULL;
+  tsl_error error = {0};
+  unsigned accepted = 0;
+  schema_n = 0;
+  put("{\"type\":\"object\",\"allOf\":[{}");
+  for (unsigned i = 0; i < CONDITIONS; i++)
+    schema_n += (size_t)sprintf(schema + schema_n,
+                                ",{\"if\":{\"properties\":{\"p%u\":{\"const\":true}},\"required\":["
+                                "\"p%u\"]},\"then\":{\"required\":[\"p%u\"]}}",
+                                i, i, (i + 1) % CONDITIONS);
+  put("]}");
+  tsl_schema_options options = {.order = TSL_ORDER_ANY, .whitespace = TSL_WS_COMPACT};
+  CHECKF(tsl_grammar_json_schema(vocab, schema, schema_n, &options, NULL, &g, &error) == TSL_OK,
+         "%s", error.message);
+  for (unsigned round = 0; g && round < 200; round++) {
+    char text[TEXT_MAX];
+    unsigned from = below(CONDITIONS), members = 1 + below(6);
+    bool right = true;
+    size_t n = (size_t)sprintf(text, "{");
+    for (unsigned i = 0; i < members; i++) {
+      bool asks = below(2);
+      n += (size_t)sprintf(text + n, "%s\"p%u\":%s", i ? "," : "", (from + i) % CONDITIONS,
+                           asks ? "true" : "false");
+      right = right && (!asks || i + 1 < members);
+    }
+    n += (size_t)sprintf(text + n, "}");
+    tsl_matcher *m = NULL;
+    CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK);
+    bool good = tsl_matcher_accept_bytes(m, text, n, NULL) == TSL_OK && tsl_matcher_is_complete(m);
+    CHECKF(good == right, "%s", text);
+    accepted += good;
+    tsl_matcher_free(m);
+  }
+  CHECK(accepted > 20 && accepted < 180);
+  tsl_grammar_release(g);
+}
+
 /* A schema of n branches with unevaluatedProperties. By kind: a member, which may be absent, has a
  * value for each branch. Or the values of a required member overlap. Or there is a chain of
  * lengths. */
@@ -600,6 +642,7 @@ int main(int argc, char **argv) {
   tsl_vocab_desc desc = {bytes, offsets, 257, 0, special, &end, 1};
   CHECK(tsl_vocab_new(&desc, NULL, &vocab, NULL) == TSL_OK);
   RUN(random_schemas, "random schemas of many choices, beside a validator");
+  RUN(many_conditions, "120 conditions of one object");
   RUN(random_held, "random schemas of many branches of which any may hold");
   RUN(few_steps, "such branches cost few steps, however many they are");
   RUN(few_steps_of_counts, "items that are counted cost few steps, however many they are");

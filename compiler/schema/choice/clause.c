@@ -17,7 +17,7 @@
  * When      Choices become clauses where an object would otherwise have many alternatives (conj.c).
  *           Few alternatives stay as they are.
  * Left      These stay choices: branches about members that they do not name, or that list objects;
- *           unevaluatedProperties under a negation; more clauses than PRODUCT_MAX, CLAUSES_MAX.
+ *           unevaluatedProperties under a negation; more clauses than PRODUCT_MAX, CLAUSES_ALL.
  * Cost      The clauses of the branches, multiplied; at most PRODUCT_MAX for a choice.
  * Tested by tests/schema/test_choices.c
  *
@@ -475,7 +475,7 @@ bool tsl__expand_in_clauses(struct expansion *e, struct branch *b, sid s, enum k
   if (all.never) tsl__expand_clause(e, b, NULL);
   for (uint32_t i = 0; i < all.n; i++) tsl__expand_clause(e, b, all.at[i]);
   const uint32_t held = y.held_clauses + tsl__held_count(b);
-  if (tsl__seen_count(e, b) > (held ? HELD_MAX : CLAUSES_MAX) + held || held > HELD_CLAUSES ||
+  if (tsl__seen_count(e, b) > (held ? HELD_MAX : CLAUSES_ALL) + held || held > HELD_CLAUSES ||
       !tsl__schema_ok(e->s)) {
     *b = before;
     return false;

@@ -10,7 +10,8 @@
 
 #include "compiler/schema/goal.h"
 
-#define CLAUSES_MAX 60u   /* of one object; negations make some as well */
+#define CLAUSES_MAX 60u   /* of one choice */
+#define CLAUSES_ALL 240u  /* of one object; negations make some as well */
 #define PRODUCT_MAX 16u   /* of what is multiplied out */
 #define HELD_MAX 96u      /* branches of a choice that are not multiplied out */
 #define HELD_CLAUSES 320u /* of all these branches of an object */
