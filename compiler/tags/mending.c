@@ -11,6 +11,7 @@
  *           reported, with the repair.
  * Exact     A text that the grammar allows is read by the grammar, byte for byte. The mender's
  *           reading replaces this one only if it has more calls, or the same calls in a code fence.
+ *           So it does where the grammar's text is but the brackets and commas of a list of calls.
  * Streams   Text and thinking are reported as they come, and never revoked. So markup, a call or
  *           thinking that is recognised late may have been reported as text. A call is reported
  *           when it is whole, because its arguments may still be mended.
