@@ -97,7 +97,11 @@ bool tsl__content_json(struct schema *s, const tsl__json *at, tsl__expr *out) {
                              .text = text,
                              .length = (uint32_t)strlen(text),
                              .offset = at->offset};
-  if (s->content_json == TSL__NONE && !tsl__schema_text_grammar(s, &grammar, &s->content_json))
+  if (s->content_json == TSL__NONE &&
+      !tsl__schema_text_grammar(s, &grammar, false, &s->content_json))
+    return false;
+  if (tsl__schema_bare_strings(s) && s->content_bare == TSL__NONE &&
+      !tsl__schema_text_grammar(s, &grammar, true, &s->content_bare))
     return false;
   return *out = s->content_json, true;
 }

@@ -110,8 +110,10 @@ sid tsl__schema_node(struct schema *s, tsl__json *at, uint32_t resource, uint32_
 /* Read all nodes that are not read yet, and those that they lead to. */
 bool tsl__schema_read(struct schema *s);
 /* text_grammar.c: the texts of a grammar as they stand in a string of this schema; with calls, if
- * it is recursive. False on failure. */
-bool tsl__schema_text_grammar(struct schema *s, const tsl__json *at, tsl__expr *out);
+ * it is recursive. `bare`: as they stand between two tags. False on failure. */
+bool tsl__schema_text_grammar(struct schema *s, const tsl__json *at, bool bare, tsl__expr *out);
+/* Are strings at the top bare texts, which cannot hold a closing tag? */
+bool tsl__schema_bare_strings(const struct schema *s);
 /* content.c: is the name that of an encoding? *pattern: of its texts, NULL if it has all. */
 bool tsl__content_encoding(const tsl__json *name, const char **pattern);
 bool tsl__content_is_json(const tsl__json *type);

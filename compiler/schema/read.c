@@ -251,7 +251,8 @@ static bool read_regex(struct reader *r, struct keyword_value *k) {
   if (k->value->kind == TSL__JSON_GRAMMAR) {
     tsl__expr *grammar = tsl__schema_alloc(r->s, sizeof *grammar);
     k->exprs = grammar;
-    return grammar && tsl__schema_text_grammar(r->s, k->value, grammar);
+    return grammar &&
+           tsl__schema_text_grammar(r->s, k->value, tsl__schema_bare_strings(r->s), grammar);
   }
   if (k->value->kind != TSL__JSON_STRING) return bad(r, k->value, "a regular expression");
   tsl__expr *e = tsl__schema_alloc(r->s, sizeof *e);

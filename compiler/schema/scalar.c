@@ -536,7 +536,8 @@ tsl__expr tsl__schema_text_without(struct schema *s, const lit *lits, uint32_t n
                                    const char *part) {
   struct strings a = all_of_strings(s, lits, n), kept = {.is_set = true};
   size_t length = strlen(part);
-  if (!a.is_set && tsl__expr_has_calls(s->x, a.text)) return a.text; /* see text_grammar.c */
+  if (!a.is_set && tsl__expr_has_calls(s->x, a.text)) /* see text_grammar.c */
+    return a.text == s->content_json ? s->content_bare : a.text;
   if (!a.is_set) return s->style->without(s->style->ctx, text_of(s, &a), part);
   tsl__string *set = tsl__schema_alloc(s, (a.count + 1) * sizeof *set);
   if (!set) return TSL__NONE;

@@ -243,7 +243,8 @@ struct schema {
   struct table scoped;               /* nodes with a scope, by (at, scope) */
   TSL__VEC(struct pattern) patterns; /* while compiling: each regular expression is read once */
   struct table pattern_table;        /* of these, by their text */
-  tsl__expr content_json; /* JSON texts in a string (content.c); TSL__NONE: not yet made */
+  /* JSON texts in a string (content.c), and bare between two tags; TSL__NONE: not yet made */
+  tsl__expr content_json, content_bare;
 
   /* objects of several alternatives were made: what says the same in different places is to be one
    * goal */

@@ -48,8 +48,9 @@ static bool compile(struct schema *s, const tsl__json *at, tsl__lark_written *wr
   return false;
 }
 
-bool tsl__schema_text_grammar(struct schema *s, const tsl__json *at, tsl__expr *out) {
-  bool bare = s->style && !s->style->python;
+bool tsl__schema_bare_strings(const struct schema *s) { return s->style && !s->style->python; }
+
+bool tsl__schema_text_grammar(struct schema *s, const tsl__json *at, bool bare, tsl__expr *out) {
   return compile(s, at, NULL, out) &&
          (!tsl__expr_has_calls(s->x, *out) || compile(s, at, bare ? in_tags : in_json, out));
 }

@@ -7,6 +7,7 @@
   printable  quoted-printable, against Python's encoder and a reader after RFC 2045
   inner      the same with contentSchema: right just if Python's json reads the text, and its value
              is one that the schema allows
+  styles     in calls that are not JSON a text stands bare at the top, and with escapes below it
   drawn      texts that are drawn under the masks: Python decodes each
 
 SPDX-License-Identifier: Apache-2.0
@@ -230,6 +231,23 @@ def test_drawn():
             check(m.is_complete and good, f"{name}: {text!r} was drawn")
 
 
+def test_styles():
+    text = {"type": "string", "contentMediaType": "application/json"}
+    inner = {"type": "object", "properties": {"b": text}, "additionalProperties": False}
+    parameters = {"type": "object", "properties": {"t": text, "o": inner}}
+    tools = [{"type": "function", "function": {"name": "f", "parameters": parameters}}]
+    request = {"tools": tools, "tool_choice": "required"}
+    options = {"preset": "qwen3-coder", "assert_content": True}
+    g = T.Grammar.tools(vocab, json.dumps(request), **options)
+    for call, wanted in (
+        ('<parameter=t>{"a":1}', True),
+        ('<parameter=t>{\\"a\\":1}', False),
+        ('<parameter=o>{"b":"{\\"a\\":1}"}', True),
+        ('<parameter=o>{"b":"{"a":1}"}', False),
+    ):
+        check(g.matcher().accept_bytes("<function=f>\n" + call) == wanted, f"{call} is {wanted}")
+
+
 def test_refused():
     both = {"contentEncoding": "base64", "contentMediaType": "application/json"}
     raises(
@@ -241,4 +259,4 @@ def test_refused():
     check(accepts(grammar(both), "{"), "annotations by default")
 
 
-run(test_encodings, test_printable, test_json, test_inner, test_drawn, test_refused)
+run(test_encodings, test_printable, test_json, test_inner, test_styles, test_drawn, test_refused)
