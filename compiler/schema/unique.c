@@ -23,100 +23,152 @@
 
 #include <stdlib.h>
 
-#define COUNT_DEPTH 8u /* values inside values that are looked at to count them */
+#define COUNT_DEPTH 8u    /* values inside values that are looked at to count them */
+#define COUNT_LOOKS 1000u /* values that are */
 
 /* ---- counting values ------------------------------------------------------------------------- */
 
 struct counting {
   struct schema *s;
-  uint32_t limit, most, found;
+  uint32_t limit, depth, looks; /* goals that may still be looked at */
+};
+
+struct numbers {
+  struct counting *c;
+  uint32_t most, found;
 };
 
 static void count_numbers(void *ctx, const struct part *parts, const tsl__number_spec *number) {
-  struct counting *c = ctx;
+  struct numbers *all = ctx;
+  struct schema *s = all->c->s;
   tsl__number_spec canonical;
-  uint32_t n = c->limit;
+  uint32_t n = all->c->limit;
   (void)parts;
-  if (number && tsl__number_intersect(c->s->x, &c->s->arena, number, number, &canonical) != TSL_OK)
+  if (number && tsl__number_intersect(s->x, &s->arena, number, number, &canonical) != TSL_OK)
     n = 1;
   else if (number)
-    n = tsl__number_count(c->s->x, &canonical, c->limit);
-  c->found++;
-  if (n > c->most) c->most = n;
+    n = tsl__number_count(s->x, &canonical, all->c->limit);
+  all->found++;
+  all->most = tsl__larger(all->most, n);
 }
 
-static uint32_t count_values(struct schema *s, goal g, uint32_t limit, uint32_t depth, bool *exact);
+static uint32_t count_goal(struct counting *c, goal g, bool *exact);
 
-static uint32_t count_object(struct schema *s, const struct object *o, uint32_t limit,
-                             uint32_t depth) {
-  uint32_t required = 0, most = 1;
+/* Members without which the object may be. */
+struct optional {
+  uint32_t count, sets, sum, most; /* sets: ways to have some or none; sum: to have one or none */
+};
+
+static void add_optional(struct optional *all, uint32_t values) {
+  if (!values) return;
+  all->count++;
+  all->sets = tsl__multiply(all->sets, tsl__add(values, 1));
+  all->sum = tsl__add(all->sum, values);
+  all->most = tsl__larger(all->most, values);
+}
+
+/* Objects differ by the values of their members, and by which members they have. */
+static uint32_t count_object(struct counting *c, const struct object *o) {
+  struct optional others = {.sets = 1, .sum = 1, .most = 1};
+  uint32_t required = 0, all = 1;
   bool exact;
   if (o->clause_count) return 1;
   for (uint32_t k = 0; k < o->n; k++) required += o->known[k].required;
-  for (uint32_t k = 0; k < o->n && most < limit; k++)
-    if (o->known[k].value != GOAL_NONE && (o->known[k].required || required < o->max))
-      most = tsl__larger(most, count_values(s, o->known[k].value, limit, depth, &exact));
-  for (uint32_t c = 0; c < o->cell_count && most < limit && required < o->max; c++) {
-    uint32_t n;
-    if (tsl__schema_shortest(s, o->cells[c].value) == TSL__INF) continue;
-    most = tsl__larger(
-        most, o->cells[c].all || !tsl__expr_count(s->x, o->cells[c].key, limit, &n) ? limit : n);
+  for (uint32_t k = 0; k < o->n && tsl__multiply(all, others.most) < c->limit; k++) {
+    uint32_t values = o->known[k].value == GOAL_NONE ? 0 : count_goal(c, o->known[k].value, &exact);
+    if (o->known[k].required)
+      all = tsl__multiply(all, values);
+    else
+      add_optional(&others, values);
   }
-  return most;
+  for (uint32_t i = 0; i < o->cell_count; i++) {
+    uint32_t keys;
+    if (tsl__schema_shortest(c->s, o->cells[i].value) == TSL__INF) continue;
+    if (o->cells[i].all || !tsl__expr_count(c->s->x, o->cells[i].key, c->limit, &keys))
+      keys = c->limit;
+    add_optional(&others, keys);
+  }
+  if (required >= o->max) return all;
+  if (o->min > required) return tsl__multiply(all, others.most);
+  return tsl__multiply(all, o->max - required < others.count ? others.sum : others.sets);
 }
 
-static uint32_t count_array(struct schema *s, const struct array *a, uint32_t limit,
-                            uint32_t depth) {
-  bool exact;
-  if (a->any) return limit;
-  if (a->counter_count || !a->max) return 1;
-  goal first = a->prefix_count ? a->prefix[0] : a->rest;
-  uint32_t n = count_values(s, first, limit, depth, &exact);
-  return n ? n : 1;
+/* Arrays differ by their lengths and by their items. */
+static uint32_t count_array(struct counting *c, const struct array *a) {
+  bool exact, unique = a->unique || a->guarded;
+  if (a->any) return c->limit;
+  if (a->counter_count || a->repeats || (unique && a->prefix_count)) return 1;
+  uint32_t total = 0, ways = 1, rest = TSL__INF; /* not counted yet */
+  for (uint32_t n = 0; total < c->limit; n++) {
+    if (n >= a->min) total = tsl__add(total, ways);
+    if (n == a->max) break;
+    uint32_t values = n < a->prefix_count ? count_goal(c, a->prefix[n], &exact)
+                      : rest == TSL__INF  ? (rest = count_goal(c, a->rest, &exact))
+                                          : rest;
+    if (unique) values = values > n ? values - n : 0;
+    if (!values) break;
+    ways = tsl__multiply(ways, values);
+    if (n < a->min && ways >= c->limit) return c->limit;
+    if (n >= a->prefix_count && n < a->min && rest == 1)
+      n = a->min - 1; /* all alike, up to there */
+  }
+  return total;
+}
+
+static uint32_t count_goal(struct counting *c, goal g, bool *exact) {
+  struct schema *s = c->s;
+  *exact = false;
+  if (tsl__schema_shortest(s, g) == TSL__INF) return *exact = true, 0;
+  if (c->depth == COUNT_DEPTH || !c->looks || !tsl__schema_work(s, 1) || !tsl__schema_open(s, g))
+    return 1;
+  const struct goal_entry *e = tsl__goal_of(s, g);
+  if (g == GOAL_ANY || e->any_string) return c->limit;
+  uint32_t total = (uint32_t)__builtin_popcount(e->scalars);
+  c->looks--;
+  *exact = true;
+  if (e->string != TSL__NONE) {
+    bool any;
+    uint32_t n = c->limit;
+    tsl__expr text = tsl__schema_written_text(s, e->lits, e->n, &any, NULL);
+    bool counted = !any && !tsl__expr_has_calls(s->x, text);
+    if (!counted || !tsl__expr_count(s->x, text, c->limit, &n)) n = c->limit;
+    total = tsl__add(total, n);
+  }
+  if (e->number != TSL__NONE) {
+    struct numbers all = {.c = c};
+    tsl__schema_expand(s, g, T_NUMBER, count_numbers, &all);
+    total = tsl__add(total, all.most);
+    *exact = *exact && all.found == 1;
+  }
+  if (total >= c->limit) return c->limit;
+  uint32_t most = 0;
+  c->depth++;
+  for (uint32_t i = 0; i < e->object_count; i++)
+    if (tsl__object_shortest(e->objects[i]) != TSL__INF)
+      most = tsl__larger(most, tsl__larger(count_object(c, e->objects[i]), 1)), *exact = false;
+  for (uint32_t i = 0; i < e->array_count; i++)
+    if (tsl__array_shortest(e->arrays[i]) != TSL__INF)
+      most = tsl__larger(most, tsl__larger(count_array(c, e->arrays[i]), 1)), *exact = false;
+  c->depth--;
+  total = tsl__add(total, most);
+  return total < c->limit ? total : c->limit;
 }
 
 /* At least so many different values satisfy the goal, up to the limit; *exact if it is exactly so
  * many. */
-static uint32_t count_values(struct schema *s, goal g, uint32_t limit, uint32_t depth,
-                             bool *exact) {
-  *exact = false;
-  if (tsl__schema_shortest(s, g) == TSL__INF) return *exact = true, 0;
-  if (depth == COUNT_DEPTH || !tsl__schema_open(s, g)) return 1;
-  const struct goal_entry *e = tsl__goal_of(s, g);
-  if (g == GOAL_ANY || e->any_string) return limit;
-  uint32_t total = (uint32_t)__builtin_popcount(e->scalars);
-  *exact = true;
-  if (e->string != TSL__NONE) {
-    bool any;
-    uint32_t n = limit;
-    tsl__expr text = tsl__schema_written_text(s, e->lits, e->n, &any, NULL);
-    bool counted = !any && !tsl__expr_has_calls(s->x, text);
-    if (!counted || !tsl__expr_count(s->x, text, limit, &n)) n = limit;
-    total = tsl__add(total, n);
-  }
-  if (e->number != TSL__NONE) {
-    struct counting c = {.s = s, .limit = limit};
-    tsl__schema_expand(s, g, T_NUMBER, count_numbers, &c);
-    total = tsl__add(total, c.most);
-    *exact = *exact && c.found == 1;
-  }
-  if (total >= limit) return limit;
-  uint32_t most = 0;
-  for (uint32_t i = 0; i < e->object_count; i++)
-    if (tsl__object_shortest(e->objects[i]) != TSL__INF)
-      most = tsl__larger(most, count_object(s, e->objects[i], limit, depth + 1)), *exact = false;
-  for (uint32_t i = 0; i < e->array_count; i++)
-    if (tsl__array_shortest(e->arrays[i]) != TSL__INF)
-      most = tsl__larger(most, count_array(s, e->arrays[i], limit, depth + 1)), *exact = false;
-  total = tsl__add(total, most);
-  return total < limit ? total : limit;
+static uint32_t count_values(struct schema *s, goal g, uint32_t limit, bool *exact) {
+  struct counting c = {.s = s, .limit = limit, .looks = COUNT_LOOKS};
+  return count_goal(&c, g, exact);
 }
 
 /* ---- are there enough? ----------------------------------------------------------------------- */
 
 /* kinds of items that contains asks for, of which all combinations are looked at */
 #define SIGNS_MAX 6u
-#define LISTS_DEPTH 8u /* schemas inside one another in which constants are looked for */
+#define LISTS_DEPTH 8u      /* schemas inside one another in which constants are looked for */
+#define CONTAINERS_MAX 256u /* that are tried, to list those of a kind */
+#define CONTAINERS_DEPTH 3u /* inside one another */
+#define PLACES_MAX 16u      /* items of an array that is listed */
 
 /* Calls look(ctx, goal) for every kind of item, of a position or of the rest. A kind satisfies some
  * of what contains asks for and nothing else of that. False: look did. */
@@ -177,37 +229,127 @@ static void list_constants(struct listing *l, goal kind, sid id, unsigned depth)
   }
 }
 
+static void list_goal(struct listing *l, goal kind, unsigned depth);
+
+/* Where a value stands in a container: under a key, or in its turn. */
+struct place {
+  struct listing values;
+  tsl__string key; /* at NULL: of an array */
+  bool optional;
+};
+
+/* List all containers that have one of the values at each of n places, or none where that is
+ * optional. */
+static void list_containers(struct listing *l, goal kind, const struct place *places, uint32_t n,
+                            unsigned json_kind) {
+  struct schema *s = l->a->schema;
+  uint32_t total = 1;
+  for (uint32_t i = 0; i < n && total <= CONTAINERS_MAX; i++)
+    total *= places[i].values.count + places[i].optional;
+  l->full |= total > CONTAINERS_MAX;
+  for (uint32_t number = 0; number < total && !l->full; number++) {
+    tsl__json *value = tsl__schema_alloc(s, sizeof *value);
+    tsl__json *items = tsl__schema_alloc(s, (n + 1) * sizeof *items);
+    if (!value || !items || !tsl__schema_work(s, 8)) return;
+    *value = (tsl__json){.kind = json_kind & 7u, .items = items};
+    for (uint32_t i = 0, rest = number; i < n; i++) {
+      const struct listing *of = &places[i].values;
+      uint32_t ways = of->count + places[i].optional, which = rest % ways;
+      rest /= ways;
+      if (which == of->count) continue;
+      tsl__json *item = &items[value->length++];
+      *item = *of->values[which];
+      item->key = places[i].key.at;
+      item->key_length = places[i].key.length;
+    }
+    list_value(l, kind, value);
+  }
+}
+
+/* The values of a goal inside a container that is listed. */
+static void list_inside(struct listing *l, struct place *p, goal g, unsigned depth) {
+  p->values.a = l->a;
+  list_goal(&p->values, g, depth + 1);
+  l->full |= p->values.full;
+}
+
+static void list_objects(struct listing *l, goal kind, const struct object *o, unsigned depth) {
+  struct schema *s = l->a->schema;
+  struct place *places = tsl__schema_alloc(s, (o->n + 1) * sizeof *places);
+  uint32_t n = 0;
+  if (!places) return;
+  for (uint32_t i = 0; i < o->cell_count; i++) /* keys are not listed */
+    if (tsl__schema_shortest(s, o->cells[i].value) != TSL__INF) return;
+  for (uint32_t k = 0; k < o->n && !l->full; k++) {
+    if (o->known[k].value == GOAL_NONE) continue;
+    places[n].key = tsl__stringset_at(s->x, o->set, k);
+    places[n].optional = !o->known[k].required;
+    list_inside(l, &places[n++], o->known[k].value, depth);
+  }
+  list_containers(l, kind, places, n, TSL__JSON_OBJECT);
+}
+
+static void list_arrays(struct listing *l, goal kind, const struct array *a, unsigned depth) {
+  struct schema *s = l->a->schema;
+  struct place *places = tsl__schema_alloc(s, PLACES_MAX * sizeof *places), *rest = NULL;
+  if (!places || a->any) return;
+  for (uint32_t n = 0; n <= a->max && !l->full; n++) {
+    if (n >= a->min) list_containers(l, kind, places, n, TSL__JSON_ARRAY);
+    if (n == a->max) return;
+    if (n == PLACES_MAX) break;
+    if (rest)
+      places[n] = *rest;
+    else
+      list_inside(l, &places[n], n < a->prefix_count ? a->prefix[n] : a->rest, depth);
+    if (n >= a->prefix_count) rest = &places[n];
+    if (!places[n].values.count) return; /* nor are there longer ones */
+  }
+  l->full = true;
+}
+
+/* The constants of a kind, the words, and the containers of such. */
+static void list_goal(struct listing *l, goal kind, unsigned depth) {
+  static const tsl__json words[] = {
+      {.kind = TSL__JSON_NULL}, {.kind = TSL__JSON_FALSE}, {.kind = TSL__JSON_TRUE}};
+  struct schema *s = l->a->schema;
+  for (uint32_t i = 0; i < tsl__goal_of(s, kind)->n; i++)
+    if (!(tsl__goal_of(s, kind)->lits[i] & 1))
+      list_constants(l, kind, tsl__goal_of(s, kind)->lits[i] >> 1, 0);
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    tsl__json *word = tsl__arena_copy(&s->arena, &words[i], sizeof words[i]);
+    if (!word) {
+      tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+      return;
+    }
+    list_value(l, kind, word);
+  }
+  if (depth == CONTAINERS_DEPTH || !tsl__schema_open(s, kind)) return;
+  for (uint32_t i = 0; i < tsl__goal_of(s, kind)->object_count && !l->full; i++)
+    list_objects(l, kind, tsl__goal_of(s, kind)->objects[i], depth);
+  for (uint32_t i = 0; i < tsl__goal_of(s, kind)->array_count && !l->full; i++)
+    list_arrays(l, kind, tsl__goal_of(s, kind)->arrays[i], depth);
+}
+
 /* But for the listed values, the kind has none, or enough. */
 static bool has_enough(void *ctx, goal kind) {
   struct listing *l = ctx;
   struct schema *s = l->a->schema;
   lit others[TSL__SCHEMA_USED];
   bool exact;
-  if (kind == GOAL_NONE ||
-      count_values(s, kind, l->need + l->count, 0, &exact) >= l->need + l->count)
+  if (kind == GOAL_NONE || count_values(s, kind, l->need + l->count, &exact) >= l->need + l->count)
     return true;
   for (uint32_t i = 0; i < l->count; i++) others[i] = l->lits[i] ^ 1;
   goal rest = tsl__schema_goal_and(s, kind, others, l->count);
-  return rest == GOAL_NONE || count_values(s, rest, l->need, 0, &exact) >= l->need ||
+  return rest == GOAL_NONE || count_values(s, rest, l->need, &exact) >= l->need ||
          !tsl__schema_possible(s, rest);
 }
 
 /* List the values of a kind that has few. */
 static bool list_kind(void *ctx, goal kind) {
-  static const tsl__json words[] = {
-      {.kind = TSL__JSON_NULL}, {.kind = TSL__JSON_FALSE}, {.kind = TSL__JSON_TRUE}};
   struct listing *l = ctx;
-  struct schema *s = l->a->schema;
   if (has_enough(l, kind)) return true;
-  for (uint32_t i = 0; i < tsl__goal_of(s, kind)->n; i++)
-    if (!(tsl__goal_of(s, kind)->lits[i] & 1))
-      list_constants(l, kind, tsl__goal_of(s, kind)->lits[i] >> 1, 0);
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-    tsl__json *word = tsl__arena_copy(&s->arena, &words[i], sizeof words[i]);
-    if (!word) return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), false;
-    list_value(l, kind, word);
-  }
-  return !l->full;
+  list_goal(l, kind, 0);
+  return !l->full && tsl__schema_ok(l->a->schema);
 }
 
 /* Items before i that can be equal to item i. */
@@ -223,9 +365,9 @@ static uint32_t rivals(struct array *a, uint32_t i) {
 static bool enough_first(struct array *a) {
   bool exact;
   for (uint32_t i = 1; i < a->prefix_count && i < a->min; i++) {
-    if (count_values(a->schema, a->prefix[i], i + 1, 0, &exact) > i) continue;
+    if (count_values(a->schema, a->prefix[i], i + 1, &exact) > i) continue;
     uint32_t need = rivals(a, i) + 1;
-    if (count_values(a->schema, a->prefix[i], need, 0, &exact) < need) return false;
+    if (count_values(a->schema, a->prefix[i], need, &exact) < need) return false;
   }
   return true;
 }
@@ -242,7 +384,7 @@ static bool enough_counted(struct array *a) {
     /* it may be the first */
     if (sign == 0 && k->min == 1 && !a->prefix_count && k->max == TSL__INF && a->min <= 1) continue;
     if (count_values(a->schema, tsl__schema_goal_and(a->schema, a->rest, &l[sign], 1),
-                     (uint32_t)need, 0, &exact) < need)
+                     (uint32_t)need, &exact) < need)
       return false;
   }
   return true;
@@ -254,7 +396,7 @@ static bool enough(struct array *a, bool *none) {
   *none = false;
   if (a->counter_count > 1 || !enough_first(a)) return false;
   if (a->min > a->prefix_count && a->max > a->prefix_count) {
-    uint32_t n = count_values(a->schema, a->rest, a->min, 0, &exact);
+    uint32_t n = count_values(a->schema, a->rest, a->min, &exact);
     *none = n < a->min && exact && !a->prefix_count;
     if (n < a->min) return false;
   }
@@ -284,7 +426,7 @@ static bool list_values(struct array *a, uint32_t need) {
 static bool scarce(struct array *a) {
   bool exact;
   return a->min > 1 && a->max > a->prefix_count && !a->counter_count &&
-         count_values(a->schema, a->rest, 2 * a->min, 0, &exact) < 2 * a->min;
+         count_values(a->schema, a->rest, 2 * a->min, &exact) < 2 * a->min;
 }
 
 bool tsl__array_guard(struct array *a, const tsl__json *at) {

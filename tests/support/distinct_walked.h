@@ -69,6 +69,17 @@ static const char *const walked[] = {
     /* some members may be anything, some not */
     "{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":4,\"items\":{\"type\":\"array\","
     "\"prefixItems\":[{\"enum\":[1,2]},{\"type\":\"string\"}],\"items\":false}}",
+    "{\"type\":\"array\",\"minItems\":3,\"uniqueItems\":true,\"items\":{\"type\":\"array\","
+    "\"items\":{\"type\":\"boolean\"}}}",
+    "{\"type\":\"array\",\"minItems\":4,\"uniqueItems\":true,\"items\":{\"type\":\"object\","
+    "\"properties\":{\"a\":{\"type\":\"boolean\"},\"b\":{\"type\":\"boolean\"}},\"required\":["
+    "\"a\",\"b\"],\"additionalProperties\":false}}",
+    "{\"type\":\"array\",\"minItems\":5,\"uniqueItems\":true,\"items\":{\"type\":\"object\","
+    "\"properties\":{\"a\":{\"type\":\"boolean\"},\"b\":{\"type\":\"null\"}},\"maxProperties\":2,"
+    "\"minProperties\":0,\"additionalProperties\":{\"const\":1},\"propertyNames\":{\"enum\":[\"a\","
+    "\"b\",\"c\"]}}}",
+    "{\"type\":\"array\",\"minItems\":5,\"uniqueItems\":true,\"items\":{\"type\":\"array\","
+    "\"uniqueItems\":true,\"maxItems\":2,\"items\":{\"type\":\"boolean\"}}}",
     "{\"anyOf\":[{\"type\":\"array\",\"uniqueItems\":true,\"maxItems\":3,\"items\":{\"type\":"
     "\"integer\",\"maximum\":99,\"minimum\":0}},{\"type\":\"array\",\"maxItems\":2,\"items\":{"
     "\"enum\":[1,11]}}]}",
