@@ -16,7 +16,7 @@
  *           counted, whatever it is".
  * Unique    uniqueItems over items out of a finite list of scalars (enum, const, booleans): the
  *           state is the set of values used. Otherwise items get a guard, and the runtime compares
- *           them (unique.c). Where some items have few values, the state knows which of those were
+ *           them (unique/). Where some items have few values, the state knows which of those were
  *           used, and only the others get a guard.
  * Repeats   The negation of uniqueItems asks for an item that is one of the earlier ones:
  *             ITEM NEW ( NEXT ITEM NEW )* NEXT ITEM SAME, then any others

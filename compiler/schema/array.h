@@ -4,7 +4,7 @@
  * B. A counter wants at least one item that satisfies C. A state is the number of items so far,
  * clamped where more makes no difference, and the counts.
  *
- * items.c makes an array out of parts, and array.c follows it. unique.c leaves it to the runtime
+ * items.c makes an array out of parts, and array.c follows it. unique/ leaves it to the runtime
  * that no two items are equal.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -33,13 +33,13 @@ struct array {
   uint32_t string_count;
   tsl__stringset strings; /* the strings among them; values are in its order */
   bool unique;            /* with the list */
-  bool guarded;           /* unique otherwise: see unique.c */
+  bool guarded;           /* unique otherwise: see unique/unique.c */
   bool repeats;           /* some two items are equal */
   /* guarded: values { "const": … } whose use the state knows, as else there might be none left for
    * an item that is needed */
   const lit *listed;
   uint32_t listed_count;
-  const struct listed_kinds *listed_kinds; /* memo of unique.c; NULL: not made yet */
+  const struct listed_kinds *listed_kinds; /* memo of unique/ends.c; NULL: not made yet */
   bool any;                                /* no constraint at all */
 };
 
@@ -65,7 +65,7 @@ tsl__expr tsl__array_rest(struct array *a);
 uint32_t tsl__array_shortest(struct array *a);
 bool tsl__array_possible(struct array *a);
 
-/* ---- unique.c -------------------------------------------------------------------------------- */
+/* ---- unique/ --------------------------------------------------------------------------------- */
 /* Leave it to the runtime that items are unique. False: nothing satisfies the array, or a failure.
  * `at` is blamed. */
 bool tsl__array_guard(struct array *a, const tsl__json *at);

@@ -20,7 +20,7 @@
  *   members.c         following an object: states and expressions
  *   items.c           conjunctions about arrays
  *   array.c           following an array
- *   unique.c          arrays whose items must differ, left to the runtime
+ *   unique/           arrays whose items must differ, left to the runtime
  *   inner/inner.c     JSON texts in strings, which follow a contentSchema
  *   inner/quoted.c    their spelling, with the escapes of a string
  *   plain.c           what the keywords say before a goal is opened
@@ -37,7 +37,7 @@
  * Property order `schema`: first the keys of `properties` in the order of the text, those of all
  * parts of a conjunction together (order.c). All other keys come after them in any order.
  * Not yet   uniqueItems is refused in two cases. One: the items that are needed may have so few
- *           different values left that only a search would find them (unique.c). The other: it
+ *           different values left that only a search would find them (unique/). The other: it
  *           stands under a negation, and the number of items is bounded (array.c).
  *
  * tsl__schema_compile finds everything that can be wrong with a schema. What is done later, when

@@ -14,7 +14,7 @@
  *                     fulfilled. States are interned too.
  *
  * Passes    load.c, read.c: text to nodes. goal.c, conj.c, negate.c, clause.c: goals to parts.
- *           object.c, keys/, items.c, unique.c: parts to objects and arrays. members.c, array.c,
+ *           object.c, keys/, items.c, unique/: parts to objects and arrays. members.c, array.c,
  *           value.c, scalar.c, shared.c, begin.c, style.c: those to expressions. empty.c: which
  *           have values. plain.c and disjoint.c answer without any of that, where it is plain.
  * Failure   is sticky: the first one stays in struct schema, and every pass looks at

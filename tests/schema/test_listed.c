@@ -1,5 +1,5 @@
 /* test_listed.c - arrays of few values, which must differ and are counted
- * (compiler/schema/unique.c): the shortest end, beside a search through all sets of values.
+ * (compiler/schema/unique/ends.c): the shortest end, beside a search through all sets of values.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
