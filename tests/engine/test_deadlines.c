@@ -29,6 +29,9 @@
 #endif
 
 static tsl_vocab *vocab;
+/* The report takes no limits: it is linear in the text (docs/limits.md). */
+#define REPORT_FACTOR 10
+
 static const tsl_limits in_time = {.deadline_us = DEADLINE_US};
 
 static double milliseconds(void) {
@@ -439,8 +442,9 @@ static const struct {
 static double worst;
 static char worst_name[200];
 
-static void judge(const char *what, const char *name, double spent, tsl_status status) {
-  CHECKF(spent < DEADLINE_US * 1e-3 + LATE_MS, "%s, %s: %.1f ms of processor time, %s", name, what,
+static void judge(const char *what, const char *name, double spent, double late,
+                  tsl_status status) {
+  CHECKF(spent < DEADLINE_US * 1e-3 + late, "%s, %s: %.1f ms of processor time, %s", name, what,
          spent, tsl_status_name(status));
   if (spent <= worst) return;
   worst = spent;
@@ -461,16 +465,17 @@ static void check_compile(const char *name, form kind) {
     if (spent < least) least = spent;
     tsl_grammar_release(g);
   }
-  judge("compile", name, least, status);
+  judge("compile", name, least, LATE_MS, status);
 }
 
 /* Each call on a grammar of its own, so that no call finds what another has left. */
 static void check_call(const char *name, form kind, size_t k) {
   static unsigned long number;
   if (!tsl_test_turn(number++, TURN_OF(1, 4))) return;
+  const double late = calls[k].call == call_report ? REPORT_FACTOR * LATE_MS : LATE_MS;
   double least = 1e9;
   tsl_status status = TSL_OK;
-  for (int i = 0; i < RETRIES && least >= DEADLINE_US * 1e-3 + LATE_MS; i++) {
+  for (int i = 0; i < RETRIES && least >= DEADLINE_US * 1e-3 + late; i++) {
     tsl_grammar *g = NULL;
     tsl_matcher *m = NULL;
     if (compile(kind, NULL, &g, NULL) != TSL_OK) return;
@@ -484,7 +489,7 @@ static void check_call(const char *name, form kind, size_t k) {
     tsl_matcher_free(m);
     tsl_grammar_release(g);
   }
-  judge(calls[k].name, name, least, status);
+  judge(calls[k].name, name, least, late, status);
 }
 
 static void compiles(void) {

@@ -6,7 +6,7 @@
  *           the like looks like a schema. If the root has no keyword, the first such value in it is
  *           named. If all members are such values, they are properties without "properties".
  * Example   {"response_format": {"type": "json_schema", "json_schema": {"schema": {"type":
- *           "object"}}}} -> at /response_format: "any JSON is allowed, as no keyword stands here:
+ *           "object"}}}} -> at /response_format: "it allows anything, as no keyword stands here:
  *           the schema seems to be at /response_format/json_schema/schema".
  * Cost      Linear in the text for a root without keywords, else a look at a few members. It is
  *           paid when somebody asks for the report, never by a compile.
