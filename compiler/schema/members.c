@@ -535,6 +535,14 @@ uint32_t tsl__object_first_state(struct object *o) {
   return o->begun - 1;
 }
 
+bool tsl__object_may_begin(struct object *o, uint32_t key, uint32_t cell) {
+  struct schema *s = o->schema;
+  uint32_t id = tsl__object_first_state(o), next = UINT32_MAX;
+  if (id != UINT32_MAX && tsl__member_left(s->states.at[id], key, cell))
+    next = state_after(s, s->states.at[id], key, cell);
+  return next != UINT32_MAX && tsl__state_can_end(s->states.at[next]);
+}
+
 /* From the opening brace on; `members` follow the quote of the first key. */
 tsl__expr tsl__object_braces(struct schema *s, uint32_t level, bool ends, tsl__expr members) {
   const struct gaps *g = tsl__schema_gaps(s, level);

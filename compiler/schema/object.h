@@ -251,6 +251,10 @@ tsl__expr tsl__object_unopened(struct schema *s, goal g, bool ends);
 /* What follows the opening quote of that key. */
 tsl__expr tsl__object_first(struct schema *s, goal g);
 
+/* May the member come first: known key `key` or, if that is UINT32_MAX, an extra one of the cell?
+ * The object can be completed then, whatever the member's value is. */
+bool tsl__object_may_begin(struct object *o, uint32_t key, uint32_t cell);
+
 /* What states are made of. The size of one of an object, in bytes; its number, the same for equal
  * states. */
 size_t tsl__state_size(const struct object *o);

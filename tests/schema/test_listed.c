@@ -166,11 +166,52 @@ static void many_values(void) {
   tsl_grammar_release(g);
 }
 
+/* Items of which structure shows that there are enough values: nothing is listed. */
+static void enough_values(void) {
+  static const struct {
+    const char *items, *valid, *invalid; /* three items */
+  } cases[] = {
+      {"{\"type\":\"array\",\"items\":{\"type\":\"boolean\"}}", "[[],[true],[true,true]]",
+       "[[],[true],[]]"},
+      {"{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"string\"},\"b\":{\"type\":"
+       "\"integer\"}},\"dependentRequired\":{\"a\":[\"b\"]}}",
+       "[{},{\"b\":1},{\"a\":\"\",\"b\":1}]", "[{},{\"b\":1},{\"a\":\"\"}]"},
+      {"{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"string\"},\"b\":{\"type\":"
+       "\"integer\"}},\"anyOf\":[{\"required\":[\"a\"]},{\"required\":[\"b\"]}],"
+       "\"additionalProperties\":false}",
+       "[{\"a\":\"\"},{\"b\":1},{\"a\":\"\",\"b\":1}]", "[{\"a\":\"\"},{\"b\":1},{}]"},
+      {"{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"contains\":{\"const\":\"a\"}}",
+       "[[\"a\"],[\"a\",\"b\"],[\"b\",\"a\"]]", "[[\"a\"],[\"a\",\"b\"],[\"b\"]]"},
+      {"{\"type\":\"array\",\"contains\":{\"type\":\"string\"},\"maxItems\":1}",
+       "[[\"a\"],[\"b\"],[\"c\"]]", "[[\"a\"],[\"b\"],[\"a\"]]"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    tsl_grammar *g = NULL;
+    tsl_error error = {0};
+    size_t length = (size_t)snprintf(
+        schema, sizeof schema,
+        "{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":3,\"items\":%s}", cases[i].items);
+    tsl_status status = tsl_grammar_json_schema(vocab, schema, length, NULL, NULL, &g, &error);
+    CHECKF(status == TSL_OK, "%s: %s", schema, error.message);
+    for (int valid = 0; g && valid < 2; valid++) {
+      const char *text = valid ? cases[i].valid : cases[i].invalid;
+      tsl_matcher *m;
+      CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK);
+      bool whole = tsl_matcher_accept_bytes(m, text, strlen(text), NULL) == TSL_OK &&
+                   tsl_matcher_is_complete(m);
+      CHECKF(whole == valid, "%s: %s", schema, text);
+      tsl_matcher_free(m);
+    }
+    tsl_grammar_release(g);
+  }
+}
+
 int main(void) {
   tsl_error error;
   CHECK(tsl_vocab_embedded(NULL, &vocab, &error) == TSL_OK);
   RUN(shortest_ends, "the shortest end of unique items that are counted");
   RUN(many_values, "many such values");
+  RUN(enough_values, "items that plainly have enough values");
   tsl_vocab_release(vocab);
   return tsl_test_end();
 }

@@ -7,8 +7,8 @@
  *           it. Then the goal without the listed values must be empty, or have enough.
  * Example   {"a": boolean}, closed: {}, {"a":false} and {"a":true} are listed, and nothing is
  *           left.
- * Cost      At most 64 values are listed, of 256 containers and 16 items; each trial is a compile
- *           of one goal.
+ * Cost      At most 64 values are listed, of 256 containers with up to 16 children; each trial is
+ *           a compile of one goal.
  * Tested by tests/schema/test_listed.c, tests/position/test_distinct.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -20,7 +20,7 @@
 #define LISTS_DEPTH 8u      /* schemas inside one another in which constants are looked for */
 #define CONTAINERS_MAX 256u /* that are tried, to list those of a kind */
 #define CONTAINERS_DEPTH 3u /* inside one another */
-#define CHILDREN_MAX 16u    /* items of an array that is listed */
+#define CHILDREN_MAX 16u    /* of a container that is listed */
 
 /* Calls look(ctx, goal) for every kind of item, of a position or of the rest. A kind satisfies some
  * of what contains asks for and nothing else of that. False: look did. */
@@ -125,26 +125,30 @@ static void list_inside(struct listing *l, struct child *p, goal g, unsigned dep
   l->full |= p->values.full;
 }
 
-static void list_objects(struct listing *l, goal kind, const struct object *o, unsigned depth) {
-  struct schema *s = l->a->schema;
-  struct child *children = tsl__schema_alloc(s, (o->n + 1) * sizeof *children);
+static bool has_cells(const struct object *o) {
+  uint32_t i = 0;
+  while (i < o->cell_count && tsl__schema_shortest(o->schema, o->cells[i].value) == TSL__INF) i++;
+  return i < o->cell_count;
+}
+
+/* Objects whose keys a pattern allows are not listed. */
+static void list_objects(struct listing *l, goal kind, const struct object *o,
+                         struct child *children, unsigned depth) {
   uint32_t n = 0;
-  if (!children) return;
-  for (uint32_t i = 0; i < o->cell_count; i++) /* keys are not listed */
-    if (tsl__schema_shortest(s, o->cells[i].value) != TSL__INF) return;
+  if (o->n > CHILDREN_MAX || has_cells(o)) return;
   for (uint32_t k = 0; k < o->n && !l->full; k++) {
     if (o->known[k].value == GOAL_NONE) continue;
-    children[n].key = tsl__stringset_at(s->x, o->set, k);
+    children[n].key = tsl__stringset_at(o->schema->x, o->set, k);
     children[n].optional = !o->known[k].required;
     list_inside(l, &children[n++], o->known[k].value, depth);
   }
   list_containers(l, kind, children, n, TSL__JSON_OBJECT);
 }
 
-static void list_arrays(struct listing *l, goal kind, const struct array *a, unsigned depth) {
-  struct schema *s = l->a->schema;
-  struct child *children = tsl__schema_alloc(s, CHILDREN_MAX * sizeof *children), *rest = NULL;
-  if (!children || a->any) return;
+static void list_arrays(struct listing *l, goal kind, const struct array *a, struct child *children,
+                        unsigned depth) {
+  const struct child *rest = NULL;
+  if (a->any) return;
   for (uint32_t n = 0; n <= a->max && !l->full; n++) {
     if (n >= a->min) list_containers(l, kind, children, n, TSL__JSON_ARRAY);
     if (n == a->max) return;
@@ -157,6 +161,25 @@ static void list_arrays(struct listing *l, goal kind, const struct array *a, uns
     if (!children[n].values.count) return; /* nor are there longer ones */
   }
   l->full = true;
+}
+
+/* The objects and arrays of a kind. */
+static void list_nested(struct listing *l, goal kind, unsigned depth) {
+  struct schema *s = l->a->schema;
+  const tsl_allocator heap = *tsl__exprs_allocator(s->x);
+  const size_t size = CHILDREN_MAX * sizeof(struct child);
+  uint32_t objects = tsl__goal_of(s, kind)->object_count;
+  uint32_t all = objects + tsl__goal_of(s, kind)->array_count;
+  for (uint32_t i = 0; i < all && !l->full && tsl__schema_ok(s); i++) {
+    struct child *children = tsl__alloc_zero(&heap, size);
+    if (!children)
+      tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory");
+    else if (i < objects)
+      list_objects(l, kind, tsl__goal_of(s, kind)->objects[i], children, depth);
+    else
+      list_arrays(l, kind, tsl__goal_of(s, kind)->arrays[i - objects], children, depth);
+    tsl__free(&heap, children, size);
+  }
 }
 
 /* The constants of a kind, the words, and the containers of such. */
@@ -175,11 +198,7 @@ static void list_goal(struct listing *l, goal kind, unsigned depth) {
     }
     list_value(l, kind, word);
   }
-  if (depth == CONTAINERS_DEPTH || !tsl__schema_open(s, kind)) return;
-  for (uint32_t i = 0; i < tsl__goal_of(s, kind)->object_count && !l->full; i++)
-    list_objects(l, kind, tsl__goal_of(s, kind)->objects[i], depth);
-  for (uint32_t i = 0; i < tsl__goal_of(s, kind)->array_count && !l->full; i++)
-    list_arrays(l, kind, tsl__goal_of(s, kind)->arrays[i], depth);
+  if (depth < CONTAINERS_DEPTH && tsl__schema_open(s, kind)) list_nested(l, kind, depth);
 }
 
 /* But for the listed values, the kind has none, or enough. */

@@ -5,10 +5,11 @@
  * Idea      Count by structure, up to a limit. Scalars are counted by their languages and ranges.
  *           An object has as many values as the products of its members' say, an array as many as
  *           its lengths and items. Of several objects or arrays that a value may be, the largest
- *           counts, since the same value may be in each.
+ *           counts, since the same value may be in each. With clauses or `contains` one member or
+ *           item varies, and the rest is whatever completes the value.
  * Example   {"a": boolean, required; "b": null, optional}: 2 × (1 + 1) objects.
  * Cost      At most 1,000 goals are looked at, each is counted as a step. What lies deeper than
- *           eight containers, or has clauses, counts as one.
+ *           eight containers counts as one.
  * Tested by tests/position/test_distinct.c, tests/schema/test_schema.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -57,12 +58,33 @@ static void add_optional(struct optional *all, uint32_t values) {
   all->most = tsl__larger(all->most, values);
 }
 
+/* The keys that a cell has, whatever their values are. */
+static uint32_t count_keys(struct counting *c, const struct cell *cell) {
+  uint32_t keys;
+  return cell->all || !tsl__expr_count(c->s->x, cell->key, c->limit, &keys) ? c->limit : keys;
+}
+
+/* Clauses may ask for some members, and exclude others. After a member that may come first the
+ * object can be completed, whatever the member's value is. */
+static uint32_t count_first(struct counting *c, struct object *o) {
+  uint32_t most = 1;
+  bool exact;
+  for (uint32_t k = 0; k < o->n && most < c->limit; k++)
+    if (o->known[k].value != GOAL_NONE && tsl__object_may_begin(o, k, 0))
+      most = tsl__larger(most, count_goal(c, o->known[k].value, &exact));
+  for (uint32_t i = 0; i < o->cell_count && most < c->limit; i++)
+    if (tsl__schema_shortest(c->s, o->cells[i].value) != TSL__INF &&
+        tsl__object_may_begin(o, UINT32_MAX, i))
+      most = tsl__larger(most, count_keys(c, &o->cells[i]));
+  return most;
+}
+
 /* Objects differ by the values of their members, and by which members they have. */
-static uint32_t count_object(struct counting *c, const struct object *o) {
+static uint32_t count_object(struct counting *c, struct object *o) {
   struct optional others = {.sets = 1, .sum = 1, .most = 1};
   uint32_t required = 0, all = 1;
   bool exact;
-  if (o->clause_count) return 1;
+  if (o->clause_count) return count_first(c, o);
   for (uint32_t k = 0; k < o->n; k++) required += o->known[k].required;
   for (uint32_t k = 0; k < o->n && tsl__multiply(all, others.most) < c->limit; k++) {
     uint32_t values = o->known[k].value == GOAL_NONE ? 0 : count_goal(c, o->known[k].value, &exact);
@@ -71,23 +93,37 @@ static uint32_t count_object(struct counting *c, const struct object *o) {
     else
       add_optional(&others, values);
   }
-  for (uint32_t i = 0; i < o->cell_count; i++) {
-    uint32_t keys;
-    if (tsl__schema_shortest(c->s, o->cells[i].value) == TSL__INF) continue;
-    if (o->cells[i].all || !tsl__expr_count(c->s->x, o->cells[i].key, c->limit, &keys))
-      keys = c->limit;
-    add_optional(&others, keys);
-  }
+  for (uint32_t i = 0; i < o->cell_count; i++)
+    if (tsl__schema_shortest(c->s, o->cells[i].value) != TSL__INF)
+      add_optional(&others, count_keys(c, &o->cells[i]));
   if (required >= o->max) return all;
   if (o->min > required) return tsl__multiply(all, others.most);
   return tsl__multiply(all, o->max - required < others.count ? others.sum : others.sets);
+}
+
+/* Of the fewest items that such an array needs one is counted, and may be any that is. Or there is
+ * one more item, and it may be any that is not counted. */
+static uint32_t count_counted(struct counting *c, const struct array *a, bool unique) {
+  const struct counter *k = a->counters;
+  uint32_t needed = tsl__larger(a->min, k->min), most = 1;
+  if (a->counter_count > 1 || a->prefix_count || k->from) return 1;
+  for (uint32_t sign = 0; sign < 2; sign++) {
+    lit l = k->l ^ sign;
+    goal item = tsl__schema_goal_and(c->s, a->rest, &l, 1);
+    bool exact, fits = sign ? a->max > needed : k->min > 0;
+    uint32_t values = fits && item != GOAL_NONE ? count_goal(c, item, &exact) : 0;
+    if (unique) values = values > needed ? values - needed : 0;
+    most = tsl__larger(most, values);
+  }
+  return most;
 }
 
 /* Arrays differ by their lengths and by their items. */
 static uint32_t count_array(struct counting *c, const struct array *a) {
   bool exact, unique = a->unique || a->guarded;
   if (a->any) return c->limit;
-  if (a->counter_count || a->repeats || (unique && a->prefix_count)) return 1;
+  if (a->repeats || (unique && a->prefix_count)) return 1;
+  if (a->counter_count) return count_counted(c, a, unique);
   uint32_t total = 0, ways = 1, rest = TSL__INF; /* not counted yet */
   for (uint32_t n = 0; total < c->limit; n++) {
     if (n >= a->min) total = tsl__add(total, ways);
