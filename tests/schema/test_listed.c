@@ -182,6 +182,9 @@ static void enough_values(void) {
        "[{\"a\":\"\"},{\"b\":1},{\"a\":\"\",\"b\":1}]", "[{\"a\":\"\"},{\"b\":1},{}]"},
       {"{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"contains\":{\"const\":\"a\"}}",
        "[[\"a\"],[\"a\",\"b\"],[\"b\",\"a\"]]", "[[\"a\"],[\"a\",\"b\"],[\"b\"]]"},
+      /* so few that they would be listed, if they were not arrays */
+      {"{\"type\":\"array\",\"items\":{\"enum\":[1,2,3,4,5]},\"minItems\":1,\"maxItems\":1}",
+       "[[1],[2],[5]]", "[[1],[2],[2]]"},
       {"{\"type\":\"array\",\"contains\":{\"type\":\"string\"},\"maxItems\":1}",
        "[[\"a\"],[\"b\"],[\"c\"]]", "[[\"a\"],[\"b\"],[\"a\"]]"},
   };

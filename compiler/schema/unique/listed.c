@@ -21,6 +21,8 @@
 #define CONTAINERS_MAX 256u /* that are tried, to list those of a kind */
 #define CONTAINERS_DEPTH 3u /* inside one another */
 #define CHILDREN_MAX 16u    /* of a container that is listed */
+/* arrays that are listed: each one excluded multiplies the alternatives of the others */
+#define ARRAYS_MAX 5u
 
 /* Calls look(ctx, goal) for every kind of item, of a position or of the rest. A kind satisfies some
  * of what contains asks for and nothing else of that. False: look did. */
@@ -45,7 +47,7 @@ struct listing {
   uint32_t need; /* so many values are enough */
   lit lits[TSL__SCHEMA_USED];
   const tsl__json *values[TSL__SCHEMA_USED];
-  uint32_t count;
+  uint32_t count, arrays;
   bool full;
 };
 
@@ -114,7 +116,10 @@ static void list_containers(struct listing *l, goal kind, const struct child *ch
       item->key = children[i].key.at;
       item->key_length = children[i].key.length;
     }
+    uint32_t before = l->count;
     list_value(l, kind, value);
+    l->arrays += json_kind == TSL__JSON_ARRAY && l->count > before;
+    l->full |= l->arrays > ARRAYS_MAX;
   }
 }
 
