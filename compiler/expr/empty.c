@@ -80,8 +80,10 @@ static uint32_t characters_by_parts(const tsl__exprs *x, tsl__expr e) {
   if (n.kind != TSL__K_AND) tsl__expr_characters(x, e, &most, &other);
   for (uint32_t i = 0; n.kind == TSL__K_AND && i < n.b; i++) {
     tsl__node part = tsl__node_at(x, tsl__list_at(x, n.a)[i]);
-    tsl__expr_characters(x, tsl__list_at(x, n.a)[i], &least, &other);
-    if (n.flags & TSL__TEXTUAL && part.kind == TSL__K_NOT) least = characters_past(x, &part);
+    if (part.kind == TSL__K_NOT)
+      least = n.flags & TSL__TEXTUAL ? characters_past(x, &part) : 0;
+    else
+      tsl__expr_characters(x, tsl__list_at(x, n.a)[i], &least, &other);
     if (least > most) most = least;
   }
   return most;

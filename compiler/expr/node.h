@@ -376,11 +376,11 @@ static inline const tsl__native *tsl__native_at(const tsl__exprs *x, uint32_t in
   while (index < x->native_base) x = x->parent;
   return &x->natives.at[index - x->native_base];
 }
-/* The fewest characters of a member of a native automaton; a lower bound. */
 /* Bounds of the characters of a text. */
 typedef struct tsl__length {
   uint32_t least, most;
 } tsl__length;
+/* The same of the members of a native automaton. */
 tsl__length tsl__native_characters(const tsl__exprs *x, const tsl__node *n);
 static inline const tsl__strings *tsl__strings_at(const tsl__exprs *x, uint32_t index) {
   while (index < x->strings_base) x = x->parent;

@@ -184,6 +184,8 @@ static inline bool tsl__tracks(const struct tracker *chain, const struct tracker
 /* ---- empty.c --------------------------------------------------------------------------------- */
 /* The fewest bytes of a value that satisfies the goal; TSL__INF: there is none. */
 uint32_t tsl__schema_shortest(struct schema *s, goal g);
+/* The same for a rule (tsl__rule_ops) whose ctx is the schema and whose param is the goal. */
+uint32_t tsl__schema_rule_shortest(tsl__exprs *x, void *ctx, uint32_t g);
 /* Is there a value that satisfies the goal? As asking for the fewest bytes, but most goals need not
  * be opened for it. */
 bool tsl__schema_possible(struct schema *s, goal g);

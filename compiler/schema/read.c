@@ -21,8 +21,8 @@
 #include "compiler/formats/formats.h"
 #include "compiler/regex/regex.h"
 #include "compiler/schema/goal.h"
-#include "compiler/schema/report/words.h"
 #include "compiler/schema/report/doubts.h"
+#include "compiler/schema/report/words.h"
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 

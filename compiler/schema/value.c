@@ -396,7 +396,7 @@ static void print_value(void *ctx, uint32_t g, char *out, size_t n) {
   snprintf(out, n, "value#%u", (unsigned)g);
 }
 
-static uint32_t value_shortest(tsl__exprs *x, void *ctx, uint32_t g) {
+uint32_t tsl__schema_rule_shortest(tsl__exprs *x, void *ctx, uint32_t g) {
   (void)x;
   return tsl__schema_shortest(ctx, g);
 }
@@ -423,8 +423,8 @@ static bool value_meaning(tsl__meaning *m, void *ctx, uint32_t g, tsl__digest *o
   return fine;
 }
 
-static const tsl__rule_ops value_ops = {unfold_value, print_value, value_meaning, value_shortest,
-                                        value_calls};
+static const tsl__rule_ops value_ops = {unfold_value, print_value, value_meaning,
+                                        tsl__schema_rule_shortest, value_calls};
 
 /* Is it plain, before the goal is opened, that its value is a frame of its own? */
 static bool plain_frame(struct schema *s, const struct goal_entry *e) {

@@ -43,14 +43,10 @@ static void print_inner(void *ctx, uint32_t g, char *out, size_t n) {
   snprintf(out, n, "inner#%u", (unsigned)g);
 }
 
-static uint32_t inner_shortest(tsl__exprs *x, void *ctx, uint32_t g) {
-  (void)x;
-  return tsl__schema_shortest(ctx, g);
-}
-
 /* The strings that hold a value of the goal. */
 static struct strings of_goal(struct schema *s, goal g) {
-  static const tsl__rule_ops ops = {unfold_inner, print_inner, NULL, inner_shortest, NULL};
+  static const tsl__rule_ops ops = {unfold_inner, print_inner, NULL, tsl__schema_rule_shortest,
+                                    NULL};
   if (g == GOAL_NONE || !tsl__schema_ok(s)) return (struct strings){.is_set = true};
   struct goal_entry *e = tsl__goal_of(s, g);
   if (e->inner_text == TSL__NONE) e->inner_text = tsl__expr_rule(s->x, &ops, s, g, 0, 1);
