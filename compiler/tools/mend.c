@@ -113,18 +113,16 @@ void tsl__mend_add(tsl__mend *m, tsl__string name, tsl__string id, tsl__json *ar
 
 /* ---- markup ---------------------------------------------------------------------------------- */
 
-static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
-
 uint32_t tsl__mend_space(const tsl__mend *m, uint32_t at) {
-  while (at < m->length && is_space(m->text[at])) at++;
+  while (at < m->length && tsl__mend_is_space(m->text[at])) at++;
   return at;
 }
 
 uint32_t tsl__mend_match(const tsl__mend *m, uint32_t at, tsl__string pattern) {
   uint32_t i = 0;
   while (i < pattern.length) {
-    if (is_space(pattern.at[i])) {
-      while (i < pattern.length && is_space(pattern.at[i])) i++;
+    if (tsl__mend_is_space(pattern.at[i])) {
+      while (i < pattern.length && tsl__mend_is_space(pattern.at[i])) i++;
       at = tsl__mend_space(m, at);
       continue;
     }
@@ -183,7 +181,7 @@ typedef struct pass {
 } pass;
 
 static void strip(tsl__out *o) {
-  while (o->text.n && is_space(o->text.at[o->text.n - 1])) o->text.n--;
+  while (o->text.n && tsl__mend_is_space(o->text.at[o->text.n - 1])) o->text.n--;
 }
 
 static void put(tsl__mend *m, pass *p, uint32_t from, uint32_t to) {
@@ -364,7 +362,8 @@ static uint32_t behind_call(tsl__mend *m, pass *p, uint32_t at, uint32_t to) {
     to = past_tags(m, to);
   }
   p->thinking = m->first = false;
-  for (p->gap_from = to; p->gap_from > at && is_space(m->text[p->gap_from - 1]);) p->gap_from--;
+  for (p->gap_from = to; p->gap_from > at && tsl__mend_is_space(m->text[p->gap_from - 1]);)
+    p->gap_from--;
   return p->gap_to = past_separator(m, to);
 }
 
@@ -372,7 +371,7 @@ static uint32_t behind_call(tsl__mend *m, pass *p, uint32_t at, uint32_t to) {
 static void put_gap(tsl__mend *m, pass *p, uint32_t at) {
   if (p->gap_to != at || p->thinking || !p->content.text.n) return;
   for (uint32_t i = p->gap_from; i < at; i++)
-    if (is_space(m->text[i])) put(m, p, i, i + 1);
+    if (tsl__mend_is_space(m->text[i])) put(m, p, i, i + 1);
 }
 
 static void read_all(tsl__mend *m, pass *p) {
@@ -397,7 +396,7 @@ static void read_all(tsl__mend *m, pass *p) {
     }
     put_gap(m, p, i);
     put(m, p, i, i + 1);
-    m->first &= is_space(m->text[i]);
+    m->first &= tsl__mend_is_space(m->text[i]);
     i++;
   }
 }
@@ -408,7 +407,7 @@ static bool only_markup(const tsl__out *o) {
   const char *s = o->text.at;
   while (i < n) {
     size_t from = i;
-    if (is_space(s[i]) || s[i] == '`') i++;
+    if (tsl__mend_is_space(s[i]) || s[i] == '`') i++;
     if (i < n && s[i] == '<') {
       const char *end = memchr(s + i, '>', n - i < 64 ? n - i : 64);
       if (end) i = (size_t)(end - s) + 1;

@@ -184,4 +184,10 @@ void tsl__mend_fit(tsl__mend *m, const tsl__mend_tool *tool, tsl__json *argument
 tsl__json *tsl__mend_object(tsl__mend *m, const tsl__mend_tool *tool, const tsl__json *value,
                             uint32_t at);
 
+/* May a tool's name have it? */
+static inline bool tsl__mend_is_name_byte(char c) {
+  return ((c | 32) >= 'a' && (c | 32) <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+         (uint8_t)c >= 0x80;
+}
+
 #endif

@@ -42,17 +42,11 @@ static void note(tsl__mend *m, tsl__repair repair, uint32_t at) {
 static bool is(tsl__string s, const char *word) {
   return s.length == strlen(word) && !memcmp(s.at, word, s.length);
 }
-static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 static char byte_at(const tsl__mend *m, uint32_t at) { return at < m->length ? m->text[at] : 0; }
 
-static bool name_byte(char c) {
-  return ((c | 32) >= 'a' && (c | 32) <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
-         (uint8_t)c >= 0x80;
-}
-
 static tsl__string trimmed(tsl__string s) {
-  while (s.length && is_space(s.at[0])) s.at++, s.length--;
-  while (s.length && is_space(s.at[s.length - 1])) s.length--;
+  while (s.length && tsl__mend_is_space(s.at[0])) s.at++, s.length--;
+  while (s.length && tsl__mend_is_space(s.at[s.length - 1])) s.length--;
   return s;
 }
 
@@ -77,7 +71,7 @@ static tsl__json *read_json(tsl__mend *m, uint32_t at, tsl__string quote, loose_
   if (!value || l.unclean) {
     tsl__mend_json again = l;
     uint32_t inside = at;
-    while (byte_at(m, inside) == '[' || is_space(byte_at(m, inside))) inside++;
+    while (byte_at(m, inside) == '[' || tsl__mend_is_space(byte_at(m, inside))) inside++;
     uint32_t bound = tsl__mend_bound(m, inside + 1);
     m->work += l.at - at + (bound - at);
     again.at = at;
@@ -233,7 +227,7 @@ static uint32_t past_lines(tsl__mend *m, uint32_t at) {
 static uint32_t past_fence(const tsl__mend *m, uint32_t at) {
   uint32_t to = tsl__mend_space(m, at);
   if (m->length - to < 3 || memcmp(m->text + to, "```", 3)) return at;
-  for (to += 3; name_byte(byte_at(m, to)); to++) continue;
+  for (to += 3; tsl__mend_is_name_byte(byte_at(m, to)); to++) continue;
   return to;
 }
 
@@ -446,7 +440,7 @@ static uint32_t read_python(tsl__mend *m, uint32_t at) {
 /* Are brackets here that nothing opened, with markup or the end behind them? */
 static uint32_t extra_brackets(const tsl__mend *m, uint32_t at) {
   uint32_t i = at, to;
-  while (i < m->length && (is_space(m->text[i]) || strchr("}])\"", m->text[i]))) i++;
+  while (i < m->length && (tsl__mend_is_space(m->text[i]) || strchr("}])\"", m->text[i]))) i++;
   bool end = i == m->length || tsl__mend_markup(m, i, &to) ||
              (m->length - i >= 3 && !memcmp(m->text + i, "```", 3));
   return end ? i : at;
@@ -640,9 +634,9 @@ uint32_t tsl__mend_bare(tsl__mend *m, uint32_t at) {
   char c = byte_at(m, at);
   m->bare = true;
   uint32_t to = c == '{' || c == '[' ? read_form(m, &json, at) : 0;
-  if (!to && (c == '[' || name_byte(c))) to = read_form(m, &python, at);
+  if (!to && (c == '[' || tsl__mend_is_name_byte(c))) to = read_form(m, &python, at);
   if (!to && c == '<') to = read_function_tag(m, at);
-  if (!to && name_byte(c)) to = read_bare_elements(m, at);
+  if (!to && tsl__mend_is_name_byte(c)) to = read_bare_elements(m, at);
   m->bare = before;
   return m->status == TSL_OK ? to : 0;
 }

@@ -59,7 +59,6 @@ static bool failed(tsl__mend_json *l) { return l->status = TSL_ERR_NO_MEMORY, fa
 
 /* ---- characters ------------------------------------------------------------------------------ */
 
-static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 static bool starts(const tsl__mend_json *l, const char *text, size_t n) {
   return l->stop - l->at >= n && !memcmp(l->text + l->at, text, n);
 }
@@ -82,9 +81,9 @@ static uint32_t comment(const tsl__mend_json *l) {
 
 void tsl__mend_json_space(tsl__mend_json *l) {
   for (uint32_t n; l->at < l->stop; l->at += n) {
-    n = is_space(l->text[l->at]) ? 1 : comment(l);
+    n = tsl__mend_is_space(l->text[l->at]) ? 1 : comment(l);
     if (!n) return;
-    if (!is_space(l->text[l->at])) tsl__mend_json_note(l, TSL__REPAIR_COMMENT, l->at);
+    if (!tsl__mend_is_space(l->text[l->at])) tsl__mend_json_note(l, TSL__REPAIR_COMMENT, l->at);
   }
 }
 
@@ -159,7 +158,7 @@ static uint32_t behind_comment(const tsl__mend_json *l, uint32_t at) {
 }
 
 static uint32_t past_space(const tsl__mend_json *l, uint32_t at) {
-  while (at < l->stop && is_space(l->text[at])) at++;
+  while (at < l->stop && tsl__mend_is_space(l->text[at])) at++;
   return at;
 }
 
@@ -196,19 +195,19 @@ static uint32_t swallowed_key(const tsl__mend_json *l, uint32_t from, uint32_t e
   if (colon >= l->stop || l->text[colon] != ':') return UINT32_MAX;
   while (i > from && l->text[i - 1] != quote && l->text[i - 1] != '\n') i--;
   if (i == from || l->text[--i] != quote) return UINT32_MAX;
-  while (i > from && is_space(l->text[i - 1])) i--;
+  while (i > from && tsl__mend_is_space(l->text[i - 1])) i--;
   return i > from && l->text[i - 1] == ',' ? i - 1 : UINT32_MAX;
 }
 
 /* A string ran into the end: the brackets that it swallowed are no part of it. */
 static void give_back(reader *r) {
   size_t n = r->buffer.n, levels = r->levels.n;
-  while (n && is_space(r->buffer.at[n - 1])) n--;
+  while (n && tsl__mend_is_space(r->buffer.at[n - 1])) n--;
   if (n >= 3 && !memcmp(r->buffer.at + n - 3, "```", 3)) n -= 3;
-  while (n && is_space(r->buffer.at[n - 1])) n--;
+  while (n && tsl__mend_is_space(r->buffer.at[n - 1])) n--;
   for (; n && levels && (r->buffer.at[n - 1] == '}' || r->buffer.at[n - 1] == ']'); levels--) do
       n--;
-    while (n && is_space(r->buffer.at[n - 1]));
+    while (n && tsl__mend_is_space(r->buffer.at[n - 1]));
   r->buffer.n = n;
 }
 
@@ -245,7 +244,8 @@ static bool quoted(reader *r, tsl__string quote, bool escapes, bool key) {
       }
       l->at += quote.length;
       if (!escapes || ends_there(l, l->at, key)) return true;
-      if (innermost == ')' && is_space(l->text[l->at]) && named_at(l, past_space(l, l->at), '='))
+      if (innermost == ')' && tsl__mend_is_space(l->text[l->at]) &&
+          named_at(l, past_space(l, l->at), '='))
         return true; /* f(a="x" b=1) */
       tsl__mend_json_note(l, TSL__REPAIR_STRING, l->at - 1);
       l->unclean = true;
@@ -362,12 +362,12 @@ static uint32_t bare_end(const tsl__mend_json *l, const char *stops) {
   uint32_t i = l->at;
   while (i < l->stop && l->text[i] && !strchr(stops, l->text[i])) {
     if (l->quote.length && l->text[i] == l->quote.at[0] && i > l->at) break;
-    if (is_space(l->text[i]) && l->stop - i > 2 && l->text[i + 1] == '/' &&
+    if (tsl__mend_is_space(l->text[i]) && l->stop - i > 2 && l->text[i + 1] == '/' &&
         (l->text[i + 2] == '/' || l->text[i + 2] == '*'))
       break;
     i++;
   }
-  while (i > l->at && is_space(l->text[i - 1])) i--;
+  while (i > l->at && tsl__mend_is_space(l->text[i - 1])) i--;
   return i;
 }
 
@@ -450,7 +450,7 @@ static bool named_at(const tsl__mend_json *l, uint32_t from, char then) {
           l->text[i] == '_' || (l->text[i] == '-' && then == '(') || (uint8_t)l->text[i] >= 0x80))
     i++;
   uint32_t end = i;
-  while (i < l->stop && is_space(l->text[i])) i++;
+  while (i < l->stop && tsl__mend_is_space(l->text[i])) i++;
   return end > from && i < l->stop && l->text[i] == then;
 }
 

@@ -79,4 +79,8 @@ void tsl__out_quoted(tsl__out *o, const char *text, size_t n);
 /* A tree as JSON in one line: {"a": [1, 2]}. */
 void tsl__out_json(tsl__out *o, const tsl__json *value);
 
+static inline bool tsl__mend_is_space(char c) {
+  return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
 #endif

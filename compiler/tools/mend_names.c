@@ -16,8 +16,6 @@
 
 static const tsl__string none = {"", 0};
 
-static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
-
 static char folded(char c) { return c >= 'A' && c <= 'Z' ? (char)(c | 32) : c; }
 static bool is_joint(char c) { return c == '-' || c == '_' || c == ' '; }
 
@@ -29,11 +27,6 @@ bool tsl__mend_alike(tsl__string a, tsl__string b) {
     if (i == a.length || k == b.length) return i == a.length && k == b.length && i && k;
     if (folded(a.at[i++]) != folded(b.at[k++])) return false;
   }
-}
-
-static bool name_byte(char c) {
-  return ((c | 32) >= 'a' && (c | 32) <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
-         (uint8_t)c >= 0x80;
 }
 
 const tsl__mend_tool *tsl__mend_tool_of(const tsl__mend *m, tsl__string name) {
@@ -57,8 +50,8 @@ static const tsl__mend_tool *only_alike(const tsl__mend *m, tsl__string name) {
 }
 
 static tsl__string trimmed(tsl__string s) {
-  while (s.length && is_space(s.at[0])) s.at++, s.length--;
-  while (s.length && is_space(s.at[s.length - 1])) s.length--;
+  while (s.length && tsl__mend_is_space(s.at[0])) s.at++, s.length--;
+  while (s.length && tsl__mend_is_space(s.at[s.length - 1])) s.length--;
   return s;
 }
 
@@ -97,7 +90,7 @@ uint32_t tsl__mend_read_name(const tsl__mend *m, uint32_t at, char stop, tsl__st
   for (uint32_t i = 0; i < m->plan->tool_count; i++) {
     tsl__string n = m->plan->tools[i].name;
     if (n.length > best && n.length <= rest.length && !memcmp(n.at, rest.at, n.length) &&
-        (n.length == rest.length || !name_byte(rest.at[n.length])))
+        (n.length == rest.length || !tsl__mend_is_name_byte(rest.at[n.length])))
       best = n.length;
   }
   uint32_t end = from + best;

@@ -43,11 +43,9 @@ typedef struct builder {
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
-
 static tsl__string trimmed(tsl__string s) {
-  while (s.length && is_space(s.at[0])) s.at++, s.length--;
-  while (s.length && is_space(s.at[s.length - 1])) s.length--;
+  while (s.length && tsl__mend_is_space(s.at[0])) s.at++, s.length--;
+  while (s.length && tsl__mend_is_space(s.at[s.length - 1])) s.length--;
   return s;
 }
 
@@ -249,7 +247,7 @@ static void add_named(builder *b, const tsl__json *form, tsl__mend_form f) {
   }
   uint32_t quote = find(begin, "=\"");
   if (f.kind == TSL__MEND_ELEMENTS && quote != UINT32_MAX) {
-    while (quote && !is_space(begin.at[quote - 1])) quote--;
+    while (quote && !tsl__mend_is_space(begin.at[quote - 1])) quote--;
     start = trimmed(first_of(begin, quote));
     f.attributes = true;
   }
