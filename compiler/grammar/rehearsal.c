@@ -206,7 +206,7 @@ static bool of_masks_below(const tsl__space *above, const tsl__union *u) {
  * each count. */
 static bool of_states_below(const tsl__space *above, const tsl__walk *w) {
   return w->state && w->state < above->states.first &&
-         tsl__leftover_set(w->over) < above->leftovers.first && w->context <= 1 &&
+         tsl__leftover_set(w->over) < above->leftovers.first && w->context <= 1 && !w->follow &&
          !(tsl__state_at(above, w->state)->flags & TSL__STATE_LOOP);
 }
 

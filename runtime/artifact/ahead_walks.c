@@ -385,7 +385,7 @@ static void put_walk(memo *m, const tsl__walk *w) {
   /* none: grown past what the file describes */
   uint32_t number = tsl__a_number(m->reader, w->state);
   /* what follows has a number in this space only */
-  if (!number || tsl__walk_is_followed(m->space, w)) return;
+  if (!number || w->follow) return;
   uint32_t row[7] = {number,
                      w->context,
                      left_of(m, w->over),

@@ -9,12 +9,12 @@
 #define BEGINS_MAX 64u /* states that are looked at for what something may begin with */
 /* frames inside one another, from which on nobody asks what follows them all */
 #define NESTED_MOST 64u
-#define BYTES_MOST 160u     /* bytes from which on telling them apart helps nobody */
-#define SIGNS_MOST 64u      /* bytes from which on it is no matter of signs */
-#define NUMBERS_MAX 0x7FFFu /* a context has 15 bits for the number: memo.h */
-#define LEADS_MAX 8u        /* states that are counted */
-#define REACHED_MAX 32u     /* states that letters lead to */
-#define NESTED_LEAST 8u     /* calls, one as the first thing of another */
+#define BYTES_MOST 160u        /* bytes from which on telling them apart helps nobody */
+#define SIGNS_MOST 64u         /* bytes from which on it is no matter of signs */
+#define NUMBERS_MAX UINT16_MAX /* a walk has 16 bits for the number: walk.h */
+#define LEADS_MAX 8u           /* states that are counted */
+#define REACHED_MAX 32u        /* states that letters lead to */
+#define NESTED_LEAST 8u        /* calls, one as the first thing of another */
 
 /* ---- what something begins with -------------------------------------------------------------- */
 
@@ -331,7 +331,7 @@ static bool may_read(tsl__hint *h, const tsl__bytes *first) {
   tsl__bytes_or(&h->exits, first);
   if (!tsl__bytes_meet(first, &h->letters)) return true;
   for (int w = 0; w < 4; w++) h->exits.w[w] = w < 2 || !h->letters.w[3] ? ~h->letters.w[w] : 0;
-  return h->limit == TSL__COUNT_INF;
+  return h->limit == TSL__COUNT_INF || h->counted;
 }
 
 /* The states that letters were found to lead to, by how many of them. */
@@ -380,7 +380,8 @@ static bool reach_letters(tsl__space *space, const tsl__state_rec *r, tsl__lette
 
 static bool make_letters(tsl__space *space, const tsl__state_rec *r, tsl__letters_after *out) {
   tsl__hint *h = &out->hint;
-  if (!reach_letters(space, r, out)) return false;
+  /* letters that are counted lead to states of the same loop, which do not call */
+  if (!h->counted && !reach_letters(space, r, out)) return false;
   h->calls = true;
   h->ends = false;
   if (!out->follow) return true;

@@ -13,7 +13,7 @@ bool tsl__walks_freeze(tsl__space *space) {
   for (uint32_t i = 0; known && i < known->count; i++) {
     uint32_t held = (uint32_t)tsl__index_slot(known, i);
     const tsl__walk *w = held ? tsl__pool_at(&space->walks.pool, held - 1) : NULL;
-    if (w) *tsl__memo_slot(t, w->state, w->context, w->over) = *w;
+    if (w && !w->follow) *tsl__memo_slot(t, w->state, w->context, w->over) = *w;
   }
   tsl__index_free(&space->walks.index, &space->alloc);
   space->warm.frozen = t;
@@ -22,10 +22,9 @@ bool tsl__walks_freeze(tsl__space *space) {
 
 bool tsl__memo_put(tsl__space *space, const tsl__walk *w) {
   if (w->state >= space->states.first)
-    tsl__state_own(space, w->state)->walked |=
-        tsl__walk_is_followed(space, w) ? TSL__WALKED_BEFORE : TSL__WALKED_ALONE;
+    tsl__state_own(space, w->state)->walked |= w->follow ? TSL__WALKED_BEFORE : TSL__WALKED_ALONE;
   return tsl__index_add(&space->walks.index, &space->alloc,
-                        tsl__memo_hash(w->state, w->context, w->over),
+                        tsl__memo_hash_before(w->state, w->context, w->over, w->follow),
                         tsl__space_count(space, walks) - 1) ||
          tsl__space_no_memory(space);
 }
@@ -78,8 +77,9 @@ const tsl__walk *tsl__memo_find_calls(const tsl__space *space, const tsl__state_
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
     const tsl__walk *w = tsl__pool_at(&space->walks.pool, i - space->walks.first);
     /* the context is whether it is the last frame */
-    const tsl__state_rec *other =
-        w->over == over && w->context <= context ? tsl__state_at(space, w->state) : NULL;
+    const tsl__state_rec *other = w->over == over && w->context <= context && !w->follow
+                                      ? tsl__state_at(space, w->state)
+                                      : NULL;
     if (other && tsl__memo_calls_alone(space, other, w->state) &&
         tsl__memo_by_calls(space, other, w) && calls_as(r, other, w->ended))
       return w;

@@ -6,8 +6,8 @@
  * Key       A walk is remembered by state, leftover and *context*. The context says whether
  *           something follows the frame, and how many iterations the register still needs and still
  *           allows. Both numbers are cut off at the height of the trie, since no token can begin
- *           more iterations than it has bytes. A state without a register uses the same bits for
- *           what follows the frame, if the walk depends on it (follow.h).
+ *           more iterations than it has bytes. What follows the frame belongs to the key, too, if
+ *           the walk depends on it (follow.h).
  * Layers    A layer looks in its own tables and in those of the layer below. A frozen layer makes
  *           no more walks: its memo is one array with open addressing, without locks.
  * Calls     The walk of a state that only calls is also found by its calls. An object has such a
@@ -33,10 +33,6 @@
  * iterations still needed; 31 TSL__MEMO_SPLIT. */
 #define TSL__ROOM_FREE 0x7FFFu /* iterations allowed: more than any token has */
 #define TSL__MEMO_NEED(n) ((n) << 16)
-/* for a state without a register, in place of the iterations: the number of what follows the frame
- * (follow.h) */
-#define TSL__MEMO_FOLLOW(number) ((number) << 1)
-#define TSL__MEMO_FOLLOWED(context) ((context) >> 1)
 /* a walk that is remembered for its parts, beside one that was not done in parts */
 #define TSL__MEMO_SPLIT (1u << 31)
 
@@ -67,16 +63,29 @@ static inline uint32_t tsl__memo_context(const tsl__space *space, const tsl__sta
 static inline uint64_t tsl__memo_hash(tsl__state state, uint32_t context, tsl__leftover over) {
   return tsl__mix(((uint64_t)state << 32 | over) + (uint64_t)context * 0x9e3779b97f4a7c15u);
 }
+/* The same of a walk that is limited to what follows. */
+static inline uint64_t tsl__memo_hash_before(tsl__state state, uint32_t context, tsl__leftover over,
+                                             uint32_t follow) {
+  return tsl__memo_hash(state, context, over) + (uint64_t)follow * 0xd1b54a32d192ed03u;
+}
 
-/* The walk in the tables of one layer; NULL: that layer has none. */
-static inline const tsl__walk *tsl__memo_find_in(const tsl__space *layer, tsl__state state,
-                                                 uint32_t context, tsl__leftover over) {
-  tsl__index_iter it = tsl__index_first(&layer->walks.index, tsl__memo_hash(state, context, over));
+/* The walk in the tables of one layer that is limited to one follower (0: to none). NULL: that
+ * layer has none. */
+static inline const tsl__walk *tsl__memo_find_before(const tsl__space *layer, tsl__state state,
+                                                     uint32_t context, tsl__leftover over,
+                                                     uint32_t follow) {
+  tsl__index_iter it =
+      tsl__index_first(&layer->walks.index, tsl__memo_hash_before(state, context, over, follow));
   for (uint32_t i; (i = tsl__index_next(&it)) != UINT32_MAX;) {
     const tsl__walk *w = tsl__pool_at(&layer->walks.pool, i - layer->walks.first);
-    if (w->state == state && w->over == over && w->context == context) return w;
+    if (w->state == state && w->over == over && w->context == context && w->follow == follow)
+      return w;
   }
   return NULL;
+}
+static inline const tsl__walk *tsl__memo_find_in(const tsl__space *layer, tsl__state state,
+                                                 uint32_t context, tsl__leftover over) {
+  return tsl__memo_find_before(layer, state, context, over, 0);
 }
 
 /* The place of a walk in a frozen layer's array: its own, or the empty one where it would be. There

@@ -57,7 +57,7 @@ uint32_t tsl__follow_wider(tsl__space *space, uint32_t number) {
 }
 
 void tsl__narrowed_note(tsl__space *space, const tsl__walk *w) {
-  uint32_t number = TSL__MEMO_FOLLOWED(w->context), *last = space->walking.followed;
+  uint32_t number = w->follow, *last = space->walking.followed;
   if (is_apart(space, number)) return;
   for (uint32_t i = 0; i < TSL__FOLLOWED; i++)
     if (last[i] == number) return;
@@ -81,7 +81,7 @@ static tsl__leftover left_before(tsl__space *space, tsl__leftover left, const ts
 }
 
 const tsl__walk *tsl__narrowed_to(tsl__space *space, const tsl__walk *w, uint32_t number) {
-  if (TSL__MEMO_FOLLOWED(w->context) == number) return w;
+  if (w->follow == number) return w;
   const tsl__follow *f = tsl__follow_at(space, number);
   tsl__leftover left = tsl__space_step(space, 1) ? left_before(space, w->left, &f->bytes) : 0;
   tsl__walk *made =
@@ -89,7 +89,7 @@ const tsl__walk *tsl__narrowed_to(tsl__space *space, const tsl__walk *w, uint32_
   if (!made) return space->status == TSL_OK ? (tsl__space_no_memory(space), NULL) : NULL;
   *made = *w;
   made->left = left;
-  made->context = (w->context & 1) | TSL__MEMO_FOLLOW(number);
+  made->follow = (uint16_t)number;
   return tsl__memo_put(space, made) ? made : NULL;
 }
 
@@ -101,7 +101,7 @@ const tsl__walk *tsl__narrowed_find(tsl__space *space, tsl__state state, uint32_
     uint32_t wider = space->walking.followed[i];
     if (wider == number || !tsl__bytes_within(bytes, &tsl__follow_at(space, wider)->bytes))
       continue;
-    const tsl__walk *w = tsl__memo_find_in(space, state, context | TSL__MEMO_FOLLOW(wider), over);
+    const tsl__walk *w = tsl__memo_find_before(space, state, context, over, wider);
     if (w) return tsl__narrowed_to(space, w, number);
   }
   return NULL;

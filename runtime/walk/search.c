@@ -192,22 +192,20 @@ static const tsl__state_rec *arrive(tsl__space *space, level *l, tsl__state stat
   return space->status == TSL_OK ? r : NULL;
 }
 
-/* The hint whose letters can be used below this node; NULL: none. A counted class only from the
- * root of a walk, where the caller takes care of the limit. */
 const tsl__hint *tsl__search_letters(tsl__space *space, level *l, const tsl__state_rec *r,
-                                     uint32_t node) {
+                                     uint32_t count, uint32_t node) {
   const tsl__trie_node *n = &space->vocab->trie.nodes[node];
   uint32_t tokens = n->end - n->own_end;
   if (tokens < TSL__HINT_MIN || tsl__shortcut_is_off(space, TSL__SHORTCUT_LETTERS) ||
       (l->key.over != TSL__WHOLE && tokens < ASK_MIN && r->hinted != TSL__HINTED_ALL))
     return NULL;
   const tsl__hint *h = tsl__state_hint(space, r);
-  if (!h || tsl__bytes_empty(&h->letters) || h->counted || (h->ends && !l->last && !l->after))
-    return NULL;
+  if (!h || tsl__bytes_empty(&h->letters) || (h->ends && !l->last && !l->after)) return NULL;
+  if (h->counted && (!node || !tsl__letters_have_room(r, h, count, n->height))) return NULL;
   if (h->nonascii && node && tsl__nonascii_bit(tsl__nonascii_at(space, h->nonascii)->midway, node))
     return NULL;
   /* see use_letters */
-  if (h->limit < space->vocab->trie.nodes[0].height &&
+  if (!h->counted && h->limit < space->vocab->trie.nodes[0].height &&
       (l->key.over != TSL__WHOLE ||
        (h->limit <= TSL__SHORT_MAX && tsl__letters_from(space, l, h, node) == TSL__FROM_NOWHERE)))
     return NULL;
@@ -224,13 +222,15 @@ const tsl__hint *tsl__search_letters(tsl__space *space, level *l, const tsl__sta
 
 /* The same; the class's tokens are gathered. `depth`: of the node. */
 static const tsl__hint *use_letters(tsl__space *space, level *l, const tsl__state_rec *r,
-                                    uint32_t node, uint32_t depth) {
-  const tsl__hint *h = tsl__search_letters(space, l, r, node);
+                                    uint32_t count, uint32_t node, uint32_t depth) {
+  const tsl__hint *h = tsl__search_letters(space, l, r, count, node);
   if (!h) return NULL;
   /* Tokens of more letters are left to the search, which knows depths from the root only. */
   const tsl__trie_node *n = &space->vocab->trie.nodes[node];
   const uint32_t most = tsl__letters_to(h, tsl__letters_from(space, l, h, node));
-  bool limited = most < depth + n->height, few = node && n->end - n->own_end < space->mask_words;
+  if (h->counted) tsl__level_reach(l, depth + n->height, count + n->height);
+  bool limited = !h->counted && most < depth + n->height,
+       few = node && n->end - n->own_end < space->mask_words;
   if (!limited && few && tsl__level_bits(space, l))
     tsl__class_gather(space, &h->letters, h->nonascii, node, &l->gather, l->marks);
   else
@@ -299,7 +299,7 @@ void tsl__search_below(tsl__space *space, level *l, tsl__state state, uint32_t c
   if (tsl__trie_below_within(trie, n, r->self))
     tsl__gather_tokens(space, &l->gather, trie->order + n->own_end, n->end - n->own_end);
   else {
-    const tsl__hint *h = use_letters(space, l, r, node, depth);
+    const tsl__hint *h = use_letters(space, l, r, count, node, depth);
     uint8_t from = tsl__letters_from(space, l, h, node);
     tsl__level_push(space, l, (entry){node, state, count, (uint16_t)depth, false, from, h});
   }
@@ -645,7 +645,7 @@ void tsl__search_node(tsl__space *space, level *l, tsl__state state, uint32_t co
     return;
   size_t floor = l->stack.n;
   const tsl__hint *h =
-      node == 0 && tsl__leads_to_text(space, r) ? NULL : use_letters(space, l, r, node, 0);
+      node == 0 && tsl__leads_to_text(space, r) ? NULL : use_letters(space, l, r, count, node, 0);
   uint8_t from = tsl__letters_from(space, l, h, node);
   tsl__level_push(space, l, (entry){node, state, count, 0, false, from, h});
   tsl__search_on(space, l, floor);
@@ -660,7 +660,7 @@ static void search_each(tsl__space *space, level *l, const tsl__state_rec *r, ts
   for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++)
     tsl__level_push(space, l,
                     (entry){t->nodes[i], state, count, 0, false, TSL__FROM_NOWHERE,
-                            use_letters(space, l, r, t->nodes[i], 0)});
+                            use_letters(space, l, r, count, t->nodes[i], 0)});
   tsl__search_on(space, l, floor);
   l->met = outer;
   if (met) tsl__met_free(space, met);

@@ -52,6 +52,14 @@ static inline uint32_t tsl__letters_to(const tsl__hint *h, uint8_t from) {
   return from == TSL__FROM_NOWHERE ? h->limit : h->limit + from;
 }
 
+/* May so many letters of a counted class come as the tokens below a node of this height have?
+ * `count`: the register. */
+static inline bool tsl__letters_have_room(const tsl__state_rec *r, const tsl__hint *h,
+                                          uint32_t count, uint32_t height) {
+  if (!(r->flags & TSL__STATE_LOOP)) return h->limit >= height;
+  return r->loop_max == TSL__COUNT_INF || r->loop_max - count >= height;
+}
+
 /* Bits by node that mark children with bytes other than the letters of a hint. */
 typedef struct tsl__sieve {
   const tsl__hint *of;
@@ -248,14 +256,15 @@ void tsl__search_set(tsl__space *space, tsl__level *l, tsl__state state, uint32_
 bool tsl__search_quoted(tsl__space *space, tsl__level *l, const tsl__linear *quoted,
                         const tsl__linear_from *from, const tsl__bytes *letters,
                         const tsl__hint *hint);
-/* The hint whose letters can be used below this node; NULL: none. A counted class can be used only
- * at the root of a walk, where the caller applies the limit. */
 /* From which depth on are the letters of a hint read at a node, if no more of them than its limit
  * may come? Known at the root, and below it where a byte is a character. (level.c) */
 uint8_t tsl__letters_from(const tsl__space *space, const tsl__level *l, const tsl__hint *h,
                           uint32_t node);
+/* The hint whose letters can be used below this node; NULL: none. Those of a counted class only
+ * where no token reaches its limit, and not at the root, where walk.c applies the limit. `count`:
+ * the register. */
 const tsl__hint *tsl__search_letters(tsl__space *space, tsl__level *l, const tsl__state_rec *r,
-                                     uint32_t node);
+                                     uint32_t count, uint32_t node);
 /* The number of characters up to which a state behaves as `like`. */
 uint32_t tsl__like_limit(const tsl__space *space, tsl__state state, uint32_t count,
                          const tsl__hint *h);

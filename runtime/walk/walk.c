@@ -83,16 +83,21 @@ static void remember_free(tsl__space *space, level *l, const tsl__hint *h, tsl__
   tsl__memo_put(space, w);
 }
 
+/* How many letters may come; TSL__ROOM_FREE: more than any token has. */
+static uint32_t room_of(const tsl__space *space, const tsl__state_rec *r, const tsl__hint *h,
+                        uint32_t context) {
+  if (r->flags & TSL__STATE_LOOP) return tsl__memo_room(context);
+  return h->limit <= tsl__memo_height(space, TSL__WHOLE) ? h->limit : TSL__ROOM_FREE;
+}
+
 /* A state whose letters are iterations of its loop, over the whole vocabulary. The class's mask is
  * limited to the room left. The rest is that of the unlimited walk if its tokens are short
  * enough. */
-static void walk_counted(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state,
-                         uint32_t count, uint32_t context, tsl__walk *out) {
-  const tsl__hint *h = r->hint;
+static void walk_counted(tsl__space *space, level *l, const tsl__state_rec *r, const tsl__hint *h,
+                         tsl__state state, uint32_t count, uint32_t context, tsl__walk *out) {
   bool loop = r->flags & TSL__STATE_LOOP;
-  uint32_t room = tsl__memo_room(context);
-  if (!loop) room = h->limit <= tsl__memo_height(space, TSL__WHOLE) ? h->limit : TSL__ROOM_FREE;
-  bool near = loop && room != TSL__ROOM_FREE && !tsl__memo_need(context);
+  uint32_t room = room_of(space, r, h, context);
+  bool near = loop && room != TSL__ROOM_FREE && !tsl__memo_need(context) && !h->calls;
   const tsl__walk *any =
       near && r->loop_max != TSL__COUNT_INF ? find_free(space, state, l->last) : NULL;
   if (any && any->reach <= room) {
@@ -103,6 +108,7 @@ static void walk_counted(tsl__space *space, level *l, const tsl__state_rec *r, t
     tsl__gather_mask(space, &l->gather, tsl__class_mask(space, &h->letters, h->nonascii, 0, room));
     return;
   }
+  if (!l->last && r->flags & TSL__STATE_NULLABLE) tsl__level_leave_node(space, l, 0);
   size_t floor = l->stack.n;
   tsl__level_push(space, l, (entry){0, state, count, 0, false, TSL__FROM_NOWHERE, h});
   tsl__search_on(space, l, floor);
@@ -211,17 +217,31 @@ static bool by_subtract(making *m) {
 static bool is_counted(making *m) {
   const tsl__hint *h = is_whole(m) ? tsl__state_hint(m->space, m->r) : NULL;
   return h && h->counted && !tsl__bytes_empty(&h->letters) && !m->r->edges &&
-         (m->l->last || !h->ends);
+         (m->l->last || !h->ends || m->l->after);
+}
+/* The letters of a frame that may end among them, before what follows. Where that may begin with
+ * letters, too, no token may reach the most that the loop allows: it would go on with them. */
+static const tsl__hint *counted_before(making *m) {
+  const tsl__hint *h = m->r->hint;
+  if (m->l->last || !h->ends) return h;
+  if (!tsl__level_heed(m->space, m->l)) return NULL;
+  const tsl__bytes *first = &tsl__follow_at(m->space, m->l->follow)->bytes;
+  bool free = room_of(m->space, m->r, h, m->context) == TSL__ROOM_FREE;
+  if (tsl__bytes_meet(first, &h->letters) && !free) return NULL;
+  const tsl__letters_after *a = tsl__letters_before(m->space, m->r, h, m->l->follow);
+  return a ? &a->hint : NULL;
 }
 static bool by_count(making *m) {
+  const tsl__hint *h = counted_before(m);
+  if (!h) return false;
   m->l->counted = true;
-  walk_counted(m->space, m->l, m->r, m->state, m->count, m->context, m->out);
+  walk_counted(m->space, m->l, m->r, h, m->state, m->count, m->context, m->out);
   return true;
 }
 
 static bool may_be_far(making *m) {
   return m->over & TSL__WHOLE && m->space->walking.delta_count &&
-         tsl__linear_of(m->space, m->r, 0) && !tsl__search_letters(m->space, m->l, m->r, 0);
+         tsl__linear_of(m->space, m->r, 0) && !tsl__search_letters(m->space, m->l, m->r, 0, 0);
 }
 static bool by_far_delta(making *m) {
   if (!by_delta(m, TSL__DELTA_FAR)) return false;
@@ -389,11 +409,9 @@ static const tsl__walk *recall(tsl__space *space, const tsl__state_rec *r, tsl__
   return tsl__memo_find_calls(space, r, context, over);
 }
 
-/* May what follows the frame be heeded? A state of a loop is known by its register, one of the
- * layer below by itself. */
-static bool may_heed(const tsl__space *space, const tsl__state_rec *r, tsl__state state,
-                     bool last) {
-  return !last && state >= space->states.first && !(r->flags & TSL__STATE_LOOP);
+/* May what follows the frame be heeded? A state of the layer below is known by itself. */
+static bool may_heed(const tsl__space *space, tsl__state state, bool last) {
+  return !last && state >= space->states.first;
 }
 
 /* The walk that is remembered with what follows. */
@@ -402,8 +420,7 @@ static const tsl__walk *recall_before(tsl__space *space, const tsl__state_rec *r
   uint32_t number =
       after && r->walked & TSL__WALKED_BEFORE && !(context & 1) ? tsl__follow_of(space, after) : 0;
   if (!number) return NULL;
-  const tsl__walk *known =
-      tsl__memo_find_in(space, state, context | TSL__MEMO_FOLLOW(number), over);
+  const tsl__walk *known = tsl__memo_find_before(space, state, context, over, number);
   return known ? known : tsl__narrowed_find(space, state, context, over, number);
 }
 
@@ -426,7 +443,7 @@ static TSL__SELDOM const tsl__walk *walk_anew(tsl__space *space, const tsl__stat
   if (!l) return NULL;
   l->key = (tsl__level_key){state, context, over, NULL};
   l->last = last;
-  l->after = may_heed(space, r, state, last) ? after : NULL;
+  l->after = may_heed(space, state, last) ? after : NULL;
   /* a state that was walked before another follower is walked before more (narrowed.c) */
   uint32_t own = l->after && after->requested && r->walked & TSL__WALKED_BEFORE ? after->number : 0;
   if (own) after->number = tsl__follow_wider(space, own);
@@ -449,7 +466,7 @@ static TSL__SELDOM const tsl__walk *walk_anew(tsl__space *space, const tsl__stat
   if (own) after->number = own;
   made.mask = tsl__level_mask(space, l);
   made.gain = gain_of(l, count);
-  if (l->follow) made.context |= TSL__MEMO_FOLLOW(l->follow);
+  made.follow = (uint16_t)l->follow;
   space->walking.depth = depth;
   if (!depth && space->walking.rows) tsl__linear_forget(space);
   tsl__walk *w = space->status == TSL_OK ? tsl__pool_add(&space->walks.pool, &space->kept) : NULL;

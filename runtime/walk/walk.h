@@ -81,6 +81,9 @@ typedef struct tsl__walk {
   /* of a state that only calls: a bit for each edge whose called frame left nothing, so that its
    * return does not matter */
   uint16_t ended;
+  /* the number of what follows the frame, to which the leftover is limited (follow.h); 0: it is
+   * not limited */
+  uint16_t follow;
 } tsl__walk;
 
 enum { TSL__UNSPLIT = UINT16_MAX, TSL__UNCOUNTED = UINT16_MAX };
@@ -93,11 +96,6 @@ const tsl__walk *tsl__walk_over(tsl__space *space, tsl__state state, uint32_t co
 /* The same for a frame of a position, with `tail` below it (0: nothing follows). */
 const tsl__walk *tsl__walk_above(tsl__space *space, tsl__state state, uint32_t count,
                                  tsl__leftover over, uint32_t tail);
-
-/* Was the walk made for one follower, so that its leftover is limited to that? */
-static inline bool tsl__walk_is_followed(const tsl__space *space, const tsl__walk *w) {
-  return w->context > 1 && !(tsl__state_at(space, w->state)->flags & TSL__STATE_LOOP);
-}
 
 /* Walk what follows a name, over the leftover of a walk of names. The place where `resume` goes on
  * after the name is walked, and its tokens are gathered (`g` NULL: they are not). Returns the

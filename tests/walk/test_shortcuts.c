@@ -41,6 +41,10 @@ static const struct {
     {"subtract", TSL__SHORTCUT_SUBTRACT, "{\"type\":\"string\",\"not\":{\"pattern\":\"hipchat\"}}",
      "\""},
     {"counted", TSL__SHORTCUT_COUNTED, "{\"type\":\"string\",\"pattern\":\"^[a-z]{3,70}$\"}", "\""},
+    {"counted, in a frame", TSL__SHORTCUT_COUNTED,
+     "root ::= e \"\\n\"\ne ::= item ([-+] item)* \";\"?\n"
+     "item ::= [a-z] [a-z0-9_]{0,80} | \"(\" e \")\"",
+     "a"},
     {"letters", TSL__SHORTCUT_LETTERS,
      "{\"type\":\"string\",\"pattern\":\"^[a-z]+(-[a-z]+)*\\\\.x$\"}", "\""},
     {"linear", TSL__SHORTCUT_LINEAR, "{\"type\":\"string\",\"pattern\":\"^(?!.*(ab|er)).*x\"}",
