@@ -78,8 +78,10 @@ struct reader {
 
 /* Every wrong value ends here: "maxLength must be a non-negative integer", at the value's place. */
 static bool bad(struct reader *r, const tsl__json *at, const char *what) {
-  tsl__schema_fail(r->s, TSL_ERR_SCHEMA, at, "%.*s must be %s", at->key ? (int)at->key_length : 8,
-                   at->key ? at->key : "an entry", what);
+  char meant[TSL__MEANT_MAX];
+  tsl__schema_meant_value(r->s, at, !strncmp(what, "a list", 6), meant);
+  tsl__schema_fail(r->s, TSL_ERR_SCHEMA, at, "%.*s must be %s%s", at->key ? (int)at->key_length : 8,
+                   at->key ? at->key : "an entry", what, meant);
   return false;
 }
 
@@ -142,7 +144,9 @@ static uint8_t type_bits(const tsl__json *name) {
 static bool bad_type(struct reader *r, const tsl__json *v, const tsl__json *name) {
   if (name->kind != TSL__JSON_STRING)
     return bad(r, name,
-               is_list(v) ? "the name of a type" : "the name of a type, or a list of them");
+               is_map(name) ? "the name of a type (schemas are listed in \"anyOf\")"
+               : is_list(v) ? "the name of a type"
+                            : "the name of a type, or a list of them");
   const char *meant = tsl__schema_meant_type(name);
   tsl__schema_fail(
       r->s, TSL_ERR_SCHEMA, name,
@@ -383,6 +387,11 @@ static bool read_exclusive(struct reader *r, struct keyword_value *k, bool *asse
     return true;
   }
   if (r->draft & (D3 | D4)) return bad(r, k->value, "a boolean");
+  if (boolean)
+    return bad(r, k->value,
+               k->keyword == KW_EXCLUSIVE_MINIMUM
+                   ? "a number in this draft, the bound itself in place of minimum"
+                   : "a number in this draft, the bound itself in place of maximum");
   return read_number(r, k, false);
 }
 

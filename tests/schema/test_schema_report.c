@@ -475,7 +475,7 @@ static void test_helpful_words(void) {
   blamed("{\"properties\":{\"a\":{\"required\":true}}}", "/properties/a/required",
          "beside the \"properties\"");
   blamed("{\"type\":\"array\",\"minItems\":5,\"maxItems\":2}", "/minItems",
-         "/minItems, /maxItems, /type clash");
+         "/minItems 5, /maxItems 2, /type \"array\" clash");
   blamed("{\"enum\":[]}", "/enum", "the list is empty, and allows nothing");
   blamed("{\"anyOf\":[]}", "/anyOf", "the list is empty, and allows nothing");
 }

@@ -2,16 +2,17 @@
  *
  * Problem   "No value satisfies the schema" helps nobody whose schema has a thousand lines.
  * Idea      A copy of the subschema loses one keyword after the other, as long as it stays
- *           unsatisfiable. What is left is a smallest set that clashes. Sometimes that set only
- *           leads to another subschema that nothing satisfies by itself (a reference, a required
- *           member, items that must be there). Then the search goes on there. In two common cases
+ *           unsatisfiable (core.c). If what is left leads to a subschema that nothing satisfies by
+ *           itself, or to a member or item, the search goes on there. Else the subschema is divided
+ *           into those that its allOf and references lead to, and the search goes on in all of them
+ *           together. Of an anyOf that does not fit one subschema is looked at. In two common cases
  *           the error names the member. One is a required name that a closed object does not have.
  *           The other is an allOf whose subschemas are closed, so that each forbids the members of
  *           the others.
  * Example   {"properties": {"a": {"type": "integer", "minimum": 3, "maximum": 2, "title": "A"}},
- *           "required": ["a"], "type": "object"} gives "/properties/a/minimum clashes with
- *           /properties/a/maximum and /properties/a/type". Without any of the three there is a
- *           value. And {"properties": {"last_name": …}, "required": ["lastname"],
+ *           "required": ["a"], "type": "object"} gives "/properties/a/minimum 3,
+ *           /properties/a/maximum 2, /properties/a/type "integer" clash". Without any of the three
+ *           there is a value. And {"properties": {"last_name": …}, "required": ["lastname"],
  *           "additionalProperties": false} -> "lastname" is required, …: is "last_name" meant?
  * Cost      does not matter: it is the way to an error.
  * Tested by tests/schema/test_schema_report.c
@@ -21,79 +22,14 @@
 #include <stdio.h>
 
 #include "compiler/schema/goal.h"
+#include "compiler/schema/report/core.h"
 #include "compiler/schema/report/doubts.h"
 #include "compiler/schema/report/words.h"
 
 #define STEPS_MAX 64            /* subschemas looked into */
+#define OPTIONS_MAX 16u         /* subschemas of an anyOf that are tried */
+#define VALUE_SHOWN 32u         /* bytes of a keyword's value */
 #define COMPARED_MAX (1u << 20) /* names */
-
-static bool empty(struct schema *s, sid id) {
-  lit l = POS(id);
-  return tsl__schema_shortest(s, tsl__schema_goal(s, &l, 1, 0)) == TSL__INF;
-}
-
-/* A copy of a node with some of its keywords; UINT32_MAX when out of memory. */
-static sid with_keywords(struct schema *s, sid id, uint64_t mask) {
-  const struct node *n = tsl__node_of(s, id);
-  struct node *copy = tsl__schema_alloc(s, sizeof *copy);
-  struct keyword_value *values = tsl__schema_alloc(s, (KW_COUNT + 1) * sizeof *values);
-  if (!copy || !values) return UINT32_MAX;
-  *copy = *n;
-  copy->mask = n->mask & mask;
-  copy->values = values;
-  copy->strings = copy->not_strings = NULL;
-  copy->looked_at = copy->nests = copy->has_scalars = false;
-  copy->alone = 0;
-  for (unsigned k = 0; k < KW_COUNT; k++)
-    if (tsl__has(copy, k)) *values++ = *tsl__keyword(n, k);
-  if (!tsl__has(copy, KW_TYPE)) {
-    copy->types = T_ALL;
-    copy->integer = copy->digits = false;
-  }
-  tsl__node_limit_types(copy);
-  if (!tsl__vec_push(s->alloc, &s->nodes, copy)) return UINT32_MAX;
-  if (s->nodes_read + 1 == s->nodes.n) s->nodes_read++;
-  return (sid)s->nodes.n - 1;
-}
-
-/* Less keyword k, if it is not needed. */
-static uint64_t without(struct schema *s, sid id, uint64_t mask, unsigned k) {
-  uint64_t less = mask & ~((uint64_t)1 << k);
-  sid copy = less == mask ? UINT32_MAX : with_keywords(s, id, less);
-  return copy != UINT32_MAX && tsl__schema_ok(s) && empty(s, copy) ? less : mask;
-}
-
-/* A smallest set of keywords of an unsatisfiable node that is unsatisfiable. */
-static uint64_t clashing(struct schema *s, sid id) {
-  uint64_t mask = tsl__node_of(s, id)->mask;
-  mask = without(s, id, mask, KW_UNIQUE_ITEMS);
-  if ((mask >> KW_UNIQUE_ITEMS) & 1u) return mask; /* with fewer keywords it might be refused */
-  for (unsigned k = KW_COUNT; k-- > 0;) mask = without(s, id, mask, k);
-  return mask;
-}
-
-/* A subschema of these keywords that nothing satisfies by itself, UINT32_MAX if there is none. */
-static sid empty_child(struct schema *s, const struct node *n, uint64_t mask) {
-  static const uint8_t in_place[] = {KW_REF,    KW_DYNAMIC_REF, KW_RECURSIVE_REF,
-                                     KW_ALL_OF, KW_ITEMS,       KW_CONTAINS};
-  for (size_t i = 0; i < sizeof in_place; i++) {
-    const struct keyword_value *v =
-        (mask >> in_place[i]) & 1u ? tsl__keyword(n, in_place[i]) : NULL;
-    for (uint32_t j = 0; v && j < v->count; j++)
-      if (empty(s, v->children[j])) return v->children[j];
-  }
-  const struct keyword_value *names =
-      (mask >> KW_REQUIRED) & 1u ? tsl__keyword(n, KW_REQUIRED) : NULL;
-  const struct keyword_value *members =
-      (mask >> KW_PROPERTIES) & 1u ? tsl__keyword(n, KW_PROPERTIES) : NULL;
-  for (uint32_t i = 0; names && members && i < names->value->length; i++) {
-    const tsl__json *m =
-        tsl__json_get(members->value, names->value->items[i].text, names->value->items[i].length);
-    if (m && empty(s, members->children[m - members->value->items]))
-      return members->children[m - members->value->items];
-  }
-  return UINT32_MAX;
-}
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
@@ -181,55 +117,247 @@ static bool blame_pattern(struct schema *s, const struct node *n, uint64_t mask)
   return true;
 }
 
-static void describe(struct schema *s, const struct node *n, uint64_t mask) {
-  char text[480];
-  size_t used = 0;
-  const tsl__json *first = NULL;
-  for (unsigned i = 0; i <= KW_COUNT; i++) { /* the type comes last: it is seldom to blame */
-    unsigned k = i == KW_COUNT ? KW_TYPE : i;
-    char pointer[256];
-    if (!((mask >> k) & 1u) || (k == KW_TYPE) != (i == KW_COUNT)) continue;
-    const tsl__json *at = tsl__keyword(n, k)->value;
-    size_t length = tsl__json_pointer(s->root, at, pointer, sizeof pointer);
-    if (!first) first = at;
-    if (length == SIZE_MAX || length >= sizeof pointer || used + length + 8 >= sizeof text)
+/* A required name of one part that another part, which is closed, has no place for. */
+static bool blame_apart(const struct core *c) {
+  char pointer[256];
+  for (uint32_t i = 0; i < c->n * c->n && tsl__schema_work(c->s, 8); i++) {
+    const struct core_part *closed = &c->at[i % c->n];
+    const struct node *n = tsl__node_of(c->s, closed->id);
+    const tsl__json *name = c->at[i / c->n].name;
+    const struct keyword_value *v = tsl__keyword_or_null(n, KW_PROPERTIES);
+    if (!name || i / c->n == i % c->n || !(closed->mask & OF(ADDITIONAL_PROPERTIES)) ||
+        !tsl__schema_closed(c->s, n) || (v && tsl__json_get(v->value, name->text, name->length)))
       continue;
-    used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "", pointer);
+    const tsl__json *at = tsl__keyword(n, KW_ADDITIONAL_PROPERTIES)->value;
+    size_t length = tsl__json_pointer(c->s->root, at, pointer, sizeof pointer);
+    tsl__schema_fail(c->s, TSL_ERR_EMPTY, name,
+                     "no value satisfies the schema: \"%.*s\" is required, but %s allows no other "
+                     "properties than those beside it",
+                     shown(name->text, name->length), name->text,
+                     length < sizeof pointer ? pointer : "another document");
+    return true;
+  }
+  return false;
+}
+
+/* ---- keywords -------------------------------------------------------------------------------- */
+
+/* What is said of a schema that nothing satisfies. */
+struct blame {
+  struct schema *s;
+  struct core core;
+  const tsl__json *options; /* an anyOf of which one subschema is looked at, or NULL */
+};
+
+/* "/minLength 5": where a keyword is, and its value if that is short. */
+static size_t put_keyword(const struct schema *s, const tsl__json *at, char *out, size_t size) {
+  size_t length = tsl__json_pointer(s->root, at, out, size), used = length;
+  const bool text = at->kind == TSL__JSON_STRING;
+  if (length >= size) return 0;
+  if ((text || at->kind == TSL__JSON_NUMBER) && at->length <= VALUE_SHOWN)
+    used += (size_t)snprintf(out + used, size - used, text ? " \"%.*s\"" : " %.*s", (int)at->length,
+                             at->text);
+  return used < size ? used : length;
+}
+
+/* The keywords that are left, the types last: these are seldom to blame. */
+static size_t put_keywords(const struct blame *b, char *out, size_t size, const tsl__json **first,
+                           uint32_t *n) {
+  size_t used = 0;
+  *first = NULL;
+  *n = 0;
+  for (unsigned i = 0; i < 2 * b->core.n; i++) {
+    const struct core_part *p = &b->core.at[i % b->core.n];
+    const bool types = i >= b->core.n;
+    for (unsigned k = 0; k < KW_COUNT; k++) {
+      char one[256];
+      if (!(p->mask >> k & 1u) || (k == KW_TYPE) != types) continue;
+      const tsl__json *at =
+          k == KW_REQUIRED && p->name ? p->name : tsl__keyword(tsl__node_of(b->s, p->id), k)->value;
+      size_t length = put_keyword(b->s, at, one, sizeof one);
+      if (!*first) *first = at;
+      ++*n;
+      if (!length || used + length + 8 >= size) continue;
+      used +=
+          (size_t)snprintf(out + used, size - used, "%s%.*s", used ? ", " : "", (int)length, one);
+    }
+  }
+  return used;
+}
+
+/* A listed value of another type than is wanted, which may have quotes too many. */
+static void hint_at_quotes(const struct blame *b, char out[TSL__MEANT_MAX]) {
+  uint64_t all = 0;
+  uint8_t types = T_ALL;
+  *out = 0;
+  for (uint32_t i = 0; i < b->core.n; i++) {
+    all |= b->core.at[i].mask;
+    if (b->core.at[i].mask & OF(TYPE)) types &= tsl__node_of(b->s, b->core.at[i].id)->types;
+  }
+  if (all != (OF(TYPE) | OF(ENUM)) && all != (OF(TYPE) | OF(CONST))) return;
+  for (uint32_t i = 0; i < b->core.n; i++) {
+    const enum keyword k = all & OF(ENUM) ? KW_ENUM : KW_CONST;
+    const struct core_part *p = &b->core.at[i];
+    const tsl__json *v =
+        p->mask >> k & 1 ? tsl__keyword(tsl__node_of(b->s, p->id), k)->value : NULL;
+    if (v && k == KW_ENUM) v = v->length ? v->items : NULL;
+    const tsl__json *meant = v ? tsl__schema_unquoted(b->s, v) : NULL;
+    if (meant && tsl__json_type(meant) & types) tsl__schema_meant_value(b->s, v, false, out);
+  }
+}
+
+static void describe(const struct blame *b) {
+  char text[400], options[128] = "", meant[TSL__MEANT_MAX];
+  const tsl__json *first;
+  uint32_t n;
+  hint_at_quotes(b, meant);
+  size_t used = put_keywords(b, text, sizeof text, &first, &n);
+  if (b->options) {
+    char pointer[64];
+    size_t length = tsl__json_pointer(b->s->root, b->options, pointer, sizeof pointer);
+    snprintf(options, sizeof options,
+             "no subschema of %s fits: ", length < sizeof pointer ? pointer : "anyOf");
+    first = b->options;
   }
   if (!first || !used)
-    tsl__schema_fail(s, TSL_ERR_EMPTY, n->at, "no value satisfies the schema");
-  else if (mask & (mask - 1))
-    tsl__schema_fail(s, TSL_ERR_EMPTY, first, "no value satisfies the schema: %s clash", text);
+    tsl__schema_fail(b->s, TSL_ERR_EMPTY, first ? first : b->s->at,
+                     "no value satisfies the schema");
+  else if (n > 1)
+    tsl__schema_fail(b->s, TSL_ERR_EMPTY, first, "no value satisfies the schema: %s%s clash%s",
+                     options, text, meant);
   else
-    tsl__schema_fail(s, TSL_ERR_EMPTY, first, "no value satisfies the schema because of %s%s", text,
+    tsl__schema_fail(b->s, TSL_ERR_EMPTY, first, "no value satisfies the schema%s because of %s%s",
+                     options, text,
                      first->kind == TSL__JSON_ARRAY && !first->length
                          ? ": the list is empty, and allows nothing"
                          : "");
 }
 
-void tsl__schema_blame(struct schema *s, sid id) {
-  uint64_t mask = 0;
-  sid blamed = id; /* the mask is of its keywords */
-  sid visited[STEPS_MAX];
-  bool endless = false;
-  for (int steps = 0; steps < STEPS_MAX && tsl__schema_ok(s); steps++) {
-    const struct node *n = tsl__node_of(s, id);
-    mask = clashing(s, id);
-    blamed = id;
-    sid child = n->mask ? empty_child(s, n, mask) : UINT32_MAX;
-    visited[steps] = id;
-    for (int i = 0; i <= steps && !endless; i++) endless = child == visited[i];
-    if (endless) break;
-    if (child == UINT32_MAX || !tsl__node_of(s, child)->at || !tsl__node_of(s, child)->mask) break;
-    id = child;
+/* ---- choices --------------------------------------------------------------------------------- */
+
+static bool only_types(const struct core *c) {
+  uint64_t all = 0;
+  for (uint32_t i = 0; i < c->n; i++) all |= c->at[i].mask;
+  return !(all & ~OF(TYPE));
+}
+
+/* The part with this keyword; its number, or UINT32_MAX. */
+static uint32_t part_with(const struct core *c, enum keyword k) {
+  for (uint32_t i = 0; i < c->n; i++)
+    if (c->at[i].mask >> k & 1) return i;
+  return UINT32_MAX;
+}
+
+/* Look at one subschema of an anyOf or oneOf that is left: of those that fit by their type the
+ * first. True: the core is what clashes there, or the error is made. */
+static bool choose(struct blame *b, enum keyword k) {
+  const uint32_t part = part_with(&b->core, k);
+  if (part == UINT32_MAX || b->options) return false;
+  const struct keyword_value *v = tsl__keyword(tsl__node_of(b->s, b->core.at[part].id), k);
+  struct core found = {0};
+  for (uint32_t i = 0; i < v->count && i < OPTIONS_MAX && tsl__schema_ok(b->s); i++) {
+    struct core trial = b->core;
+    tsl__core_replace(&trial, part, k, v->children[i]);
+    if (trial.full || v->children[i] <= SID_FALSE) continue;
+    if (k == KW_ONE_OF && !tsl__core_is_empty(&trial)) {
+      tsl__schema_fail(b->s, TSL_ERR_EMPTY, v->value,
+                       "no value satisfies the schema: what one subschema of oneOf allows, another "
+                       "one allows, too: is anyOf meant?");
+      return true;
+    }
+    tsl__core_shrink(&trial);
+    if (!found.n || (only_types(&found) && !only_types(&trial))) found = trial;
   }
-  if (!tsl__schema_ok(s)) return;
-  const struct node *n = tsl__node_of(s, blamed);
-  if (endless)
-    tsl__schema_fail(s, TSL_ERR_EMPTY, n->at,
-                     "no value satisfies the schema: each would hold another one, without end; let "
-                     "the member be left out, or be null");
-  else if (!blame_name(s, n, mask) && !blame_closed(s, n, mask) && !blame_forbidden(s, n, mask) &&
-           !blame_pattern(s, n, mask))
-    describe(s, n, mask);
+  if (!found.n || !tsl__schema_ok(b->s)) return false;
+  b->core = found;
+  if (v->count > 1) b->options = v->value;
+  return true;
+}
+
+/* ---- the search ------------------------------------------------------------------------------ */
+
+/* A subschema of these keywords that holds for the same value, and that nothing satisfies by
+ * itself. UINT32_MAX if there is none. */
+static sid empty_conjunct(struct schema *s, sid id, uint64_t mask) {
+  for (struct conjuncts c = {.n = tsl__node_of(s, id)}; tsl__next_conjunct(&c);)
+    if (mask >> tsl__conjunctive[c.keyword] & 1 && tsl__node_of(s, c.s)->at &&
+        tsl__schema_shortest(s, tsl__core_goal(s, &c.s, 1)) == TSL__INF)
+      return c.s;
+  return UINT32_MAX;
+}
+
+/* One subschema: go on in it, name what is to blame, or divide it into parts. The number of
+ * subschemas to go on with; 0: there are none. */
+static uint32_t blame_one(struct blame *b, sid ids[TSL__CORE_MAX]) {
+  struct core *c = &b->core;
+  const struct node *n = tsl__node_of(b->s, ids[0]);
+  *c = (struct core){.s = b->s, .n = 1, .at = {{ids[0], ids[0], n->mask, NULL}}};
+  tsl__core_shrink(c);
+  const uint64_t mask = c->at[0].mask;
+  const sid child = empty_conjunct(b->s, ids[0], mask);
+  if (child != UINT32_MAX && tsl__node_of(b->s, child)->mask) return ids[0] = child, 1;
+  const uint32_t inside = tsl__core_inside(c, ids);
+  if (inside || !tsl__schema_ok(b->s)) return inside;
+  if (!b->options && (blame_name(b->s, n, mask) || blame_closed(b->s, n, mask) ||
+                      blame_forbidden(b->s, n, mask) || blame_pattern(b->s, n, mask)))
+    return 0;
+  struct core parts = {.s = b->s};
+  tsl__core_add(&parts, ids[0], mask);
+  if (parts.full) return 0;
+  tsl__core_shrink(&parts);
+  *c = parts;
+  return 0;
+}
+
+/* Several subschemas of one value. */
+static void divide(struct blame *b, const sid *ids, uint32_t n) {
+  b->core = (struct core){.s = b->s};
+  for (uint32_t i = 0; i < n; i++)
+    tsl__core_add(&b->core, ids[i], tsl__node_of(b->s, ids[i])->mask);
+  if (!b->core.full) tsl__core_shrink(&b->core);
+}
+
+/* Go one step on. The number of subschemas to go on with; 0: the core, or the error, is there. */
+static uint32_t step(struct blame *b, sid ids[TSL__CORE_MAX], uint32_t n) {
+  uint32_t inside = n == 1 ? blame_one(b, ids) : 0;
+  if (n > 1) divide(b, ids, n);
+  if (inside || !tsl__schema_ok(b->s)) return inside;
+  inside = tsl__core_inside(&b->core, ids);
+  if (inside || !tsl__schema_ok(b->s)) return inside;
+  if (blame_apart(&b->core) || !(choose(b, KW_ANY_OF) || choose(b, KW_ONE_OF))) return 0;
+  return tsl__schema_ok(b->s) ? tsl__core_inside(&b->core, ids) : 0;
+}
+
+/* Subschemas of one value: one, or the goal of several. */
+struct place {
+  sid one;
+  goal several;
+};
+
+static struct place place_of(struct schema *s, const sid *ids, uint32_t n) {
+  return n == 1 ? (struct place){ids[0], 0} : (struct place){0, tsl__core_goal(s, ids, n)};
+}
+
+void tsl__schema_blame(struct schema *s, sid id) {
+  sid ids[TSL__CORE_MAX] = {id};
+  struct place visited[STEPS_MAX];
+  struct blame b = {.s = s};
+  uint32_t n = 1;
+  for (int steps = 0; steps < STEPS_MAX && tsl__schema_ok(s); steps++) {
+    const tsl__json *at = tsl__node_of(s, ids[0])->at;
+    visited[steps] = place_of(s, ids, n);
+    s->at = at;
+    uint32_t next = step(&b, ids, n);
+    if (!next) break;
+    const struct place inside = place_of(s, ids, next);
+    for (int i = 0; i <= steps; i++)
+      if (visited[i].one == inside.one && visited[i].several == inside.several) {
+        tsl__schema_fail(s, TSL_ERR_EMPTY, at,
+                         "no value satisfies the schema: each would hold another one, without end; "
+                         "let the member be left out, or be null");
+        return;
+      }
+    n = next;
+  }
+  if (tsl__schema_ok(s)) describe(&b);
 }

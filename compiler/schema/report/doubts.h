@@ -51,6 +51,15 @@ bool tsl__schema_fail_nowhere(struct schema *s, const tsl__json *reference, uint
 /* Fail, as `at` is neither an object nor a boolean, with what may have been meant. */
 void tsl__schema_fail_no_schema(struct schema *s, const tsl__json *at);
 
+/* values.c: the JSON value, of another kind than a string, that a string has as its text. NULL:
+ * none. */
+const tsl__json *tsl__schema_unquoted(struct schema *s, const tsl__json *text);
+/* What a value of the wrong kind was meant for: ": is 5 meant, without quotes?", or an empty text.
+ * `list`: a list is wanted. */
+#define TSL__MEANT_MAX 96
+void tsl__schema_meant_value(struct schema *s, const tsl__json *at, bool list,
+                             char out[TSL__MEANT_MAX]);
+
 /* A pattern as another notation writes it: "/^a$/i", "\\Aa\\Z". Or one in the names of
  * patternProperties. */
 bool tsl__schema_doubt_pattern(const tsl__json *pattern, char out[TSL__DOUBT_MAX]);
