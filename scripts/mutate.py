@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Would the tests notice? Change one operator at a time in the code that makes masks and accepts
-tokens, and see whether a fast part of the tests fails.
+tokens, or in a part of the compiler. See whether a fast part of the tests fails.
 
     scripts/mutate.py [--count N] [--seed S] [--minutes M] [--files F...] [--only FILE:LINE... |
     --again OUTPUT]
@@ -35,10 +35,26 @@ import subprocess
 import sys
 import time
 
-from mutate_tables import ASKS, EQUIVALENT, FILES, KERNELS, MUTATIONS, SANITIZED, TESTS, WRAPPED
+from mutate_tables import (
+    ASKS,
+    COMPILER,
+    EQUIVALENT,
+    FILES,
+    KERNELS,
+    MUTATIONS,
+    PROGRAMS,
+    SANITIZED,
+    TESTS,
+    WRAPPED,
+)
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "build-mutate"
+
+
+def source(name):
+    """The file of a name in the tables, which leave runtime/ and the ending out."""
+    return f"{name}.c" if name.startswith("compiler/") else f"runtime/{name}.c"
 
 
 def code_lines(text):
@@ -63,9 +79,7 @@ def equivalent(file, before, line, at, put):
     """
     at += len(before) + 1
     for name, pattern, why, *only in EQUIVALENT:
-        for match in (
-            re.finditer(pattern, before + "\n" + line) if file == f"runtime/{name}.c" else []
-        ):
+        for match in re.finditer(pattern, before + "\n" + line) if file == source(name) else []:
             if match.start() <= at < match.end() and (not only or put in only[0]):
                 return why
     return None
@@ -75,12 +89,13 @@ def check_equivalent():
     """The entries whose code is gone: such an entry could one day excuse what it should not."""
     gone = []
     for name, pattern, *_ in EQUIVALENT:
-        path = ROOT / f"runtime/{name}.c"
+        path = ROOT / source(name)
         if not path.is_file():
-            gone.append(f"EQUIVALENT: there is no runtime/{name}.c (its pattern: {pattern})")
+            gone.append(f"EQUIVALENT: there is no {source(name)} (its pattern: {pattern})")
         elif not re.search(pattern, path.read_text(encoding="utf-8")):
-            gone.append(f"EQUIVALENT: nothing in runtime/{name}.c matches {pattern}")
-    return gone
+            gone.append(f"EQUIVALENT: nothing in {source(name)} matches {pattern}")
+    named = {n for _, _, files in TESTS for n in files or ()} | set(FILES)
+    return gone + [f"there is no {source(n)}" for n in named if not (ROOT / source(n)).is_file()]
 
 
 def mutants(file):
@@ -105,10 +120,13 @@ ENVIRONMENT = {
     "MALLOC_PERTURB_": "165",
     "ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1:hard_rss_limit_mb=2000",
     "LC_ALL": "C",
+    "TSL_SUITE": str(ROOT / "build" / "suite"),
 }
+VENV = ROOT / "build" / "venv" / "bin" / "python"
+PYTHON = str(VENV) if VENV.exists() else sys.executable
 
 
-def run(command, limit, cwd, sanitized):
+def run(command, limit, cwd, sanitized, environment=ENVIRONMENT):
     """True if the command ends well within so many seconds of processor time, and not much later by
     the clock. Where it is sanitized memory is limited by ENVIRONMENT.
     """
@@ -126,7 +144,7 @@ def run(command, limit, cwd, sanitized):
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
-        env=ENVIRONMENT,
+        env=environment,
         preexec_fn=limits,
     )
     try:
@@ -137,13 +155,22 @@ def run(command, limit, cwd, sanitized):
         return False
 
 
+def wants(files, name):
+    """Is the test run on mutants of that file?"""
+    return name in files if files else name not in KERNELS and name not in COMPILER
+
+
 class Bench:
     """One copy of the tree, built: here mutants are made and judged."""
 
-    def __init__(self, folder, sanitized):
+    def __init__(self, folder, sanitized, names):
         self.tree, self.build, self.sanitized = folder / "tree", folder / "build", sanitized
         self.codes, self.kills = {}, {}
-        self.tests = [t for t in TESTS if not sanitized or t[0] in SANITIZED]
+        self.tests = [
+            (test, arguments, files)
+            for test, arguments, files in TESTS
+            if (not sanitized or test in SANITIZED) and any(wants(files, name) for name in names)
+        ]
         self.copy()
         if not (self.build / "build.ninja").exists():
             environment = {
@@ -158,8 +185,6 @@ class Bench:
                     "../build",
                     "--buildtype=debug",
                     "-Doptimization=1",
-                    "-Dcli=false",
-                    "-Dbench=false",
                     *(["-Db_sanitize=address,undefined", "-Db_lundef=false"] if sanitized else []),
                 ],
                 cwd=self.tree,
@@ -169,7 +194,7 @@ class Bench:
             )
         # What a mutant of an earlier run left behind has the time of its making.
         subprocess.run(
-            ["ninja", "-C", self.build, "--quiet", *[t for t, *_ in self.tests]],
+            ["ninja", "-C", self.build, "--quiet", *self.programs()],
             check=True,
             stdout=subprocess.DEVNULL,
         )
@@ -180,7 +205,7 @@ class Bench:
             stdout=subprocess.DEVNULL,
         )
         self.link = self.command(self.library)
-        for test, *_ in self.tests:
+        for test in self.programs():
             self.link_test(test)
         commands = json.loads((self.build / "compile_commands.json").read_text(encoding="utf-8"))
         self.compile = {
@@ -225,13 +250,22 @@ class Bench:
         words[at : at + 1] = parts
         subprocess.run([*words, f"-Wl,-rpath,{self.build}"], cwd=self.build, check=True)
 
-    def program(self, test, arguments):
-        return [str(self.build / f"{test}_shared"), *arguments]
+    def programs(self):
+        """What is built: the tests, and what those of them run that are written in Python."""
+        return sorted({PROGRAMS[t][1] if t in PROGRAMS else t for t, *_ in self.tests})
+
+    def passes(self, test, arguments, limit):
+        if test not in PROGRAMS:
+            command = [str(self.build / f"{test}_shared"), *arguments]
+            return run(command, limit, self.tree, self.sanitized)
+        variable, program = PROGRAMS[test]
+        environment = {**ENVIRONMENT, variable: str(self.build / f"{program}_shared")}
+        return run([PYTHON, test, *arguments], limit, self.tree, self.sanitized, environment)
 
     def time(self, test, arguments):
         """Seconds of processor time that a test takes."""
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        if not run(self.program(test, arguments), 600, self.tree, self.sanitized):
+        if not self.passes(test, arguments, 600):
             sys.exit(f"{test} fails on the tree as it is")
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
@@ -267,8 +301,7 @@ class Bench:
         chosen = [
             (test, arguments)
             for test, arguments, files in self.tests
-            if (stem in files if files else stem not in KERNELS)
-            and (test not in ASKS or ASKS[test].search(line))
+            if wants(files, stem) and (test not in ASKS or ASKS[test].search(line))
         ]
         return sorted(
             chosen,
@@ -295,12 +328,7 @@ class Bench:
             for test, arguments in self.wanted(stem, line):
                 if test in WRAPPED:
                     self.link_test(test)
-                if not run(
-                    self.program(test, arguments),
-                    2 + int(5 * self.seconds[test]),
-                    self.tree,
-                    self.sanitized,
-                ):
+                if not self.passes(test, arguments, 2 + int(5 * self.seconds[test])):
                     self.kills[stem, test] = self.kills.get((stem, test), 0) + 1
                     return test + (", sanitized" if self.sanitized else "")
             if self.sanitized or self.optimised(file) != self.code_of(file, text):
@@ -313,7 +341,7 @@ class Bench:
 
 def chosen(options):
     """The mutants to try, in the order of the seed, and how many there are with the equivalent."""
-    every = [m for f in options.files for m in mutants(f"runtime/{f}.c")]
+    every = [m for f in options.files for m in mutants(source(f))]
     left = [(f, n, line) for f, n, line, why in every if not why]
     if options.again:
         known = set(
@@ -364,7 +392,7 @@ def main():
     if options.check:
         return
     left, possible = chosen(options)
-    bench, sanitized = Bench(WORK / "plain", False), None
+    bench, sanitized = Bench(WORK / "plain", False, options.files), None
     end = time.monotonic() + 60 * options.minutes
     killers, by_file, void = {}, {}, 0
     for file, number, line in left:
@@ -372,7 +400,7 @@ def main():
             break
         verdict = bench.judge(file, number, line)
         if verdict == "survived" and not options.quick:
-            sanitized = sanitized or Bench(WORK / "sanitized", True)
+            sanitized = sanitized or Bench(WORK / "sanitized", True, options.files)
             verdict = sanitized.judge(file, number, line)
         if verdict in ("broken", "same"):
             void += 1

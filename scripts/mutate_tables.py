@@ -16,7 +16,34 @@ FILES = """
     position/distinct_search position/distinct_token automaton/seen_names kernels/logits
     kernels/logits_portable kernels/logits_avx2
 """.split()
-# Test program, its arguments, the files whose mutants it is run on (None: all but the kernels').
+
+
+def of(room, names):
+    return {f"compiler/{room}/{name}" for name in names.split()}
+
+
+UNIQUE = of("schema/unique", "ends listed unique values")
+INNER = of("schema/inner", "inner quoted")
+REPORT = of("schema/report", "blame closed doubts nowhere report types words")
+ONE_OF = of("schema/choice", "oneof spans strings")
+BY_PATTERN = of("schema/keys", "by_pattern") | of("expr/kinds", "cases")
+EXPR = of("expr", "after and empty") | of("expr/kinds", "sequence")
+LOOP = of("regex", "loop span")
+LABELS = of("formats", "a_label host idn label")
+MEND = of(
+    "tools", "mend mend_arguments mend_calls mend_elements mend_json mend_names mend_plan"
+) | of("tags", "mending")
+DESCRIBED = of("tags", "described")
+FIRST = of("tags", "first")
+REQUEST = of("grammar", "rehearsal request") | of("tools", "schemas")
+FAULT = of("json", "fault")
+COMPILER = set().union(
+    *(UNIQUE, INNER, REPORT, ONE_OF, BY_PATTERN, EXPR, LOOP, LABELS, MEND, DESCRIBED, FIRST),
+    *(REQUEST, FAULT),
+)
+FILES += sorted(COMPILER)
+# Test program, its arguments, the files whose mutants it is run on (None: all of runtime/ but the
+# kernels).
 KERNELS = {"kernels/logits", "kernels/logits_portable", "kernels/logits_avx2"}
 MEMORY = set(
     """
@@ -33,6 +60,33 @@ WALKS = set(
     """.split()
 )
 TESTS = [
+    ("tests/test_listed", [], UNIQUE),
+    ("tests/test_inner", [], INNER),
+    ("tests/test_schema_report", [], REPORT | DESCRIBED),
+    ("tests/test_lint", [], REPORT),
+    ("tests/test_described", [], DESCRIBED),
+    ("tests/test_oneof", [], ONE_OF | EXPR),
+    ("tests/test_choices", [], ONE_OF),
+    ("tests/test_by_pattern", [], BY_PATTERN | EXPR),
+    ("tests/test_expr", [], EXPR),
+    ("tests/test_after", [], EXPR),
+    ("tests/test_chain", [], EXPR),
+    ("tests/test_overlap", [], EXPR),
+    ("tests/test_regex", [], LOOP | EXPR),
+    ("tests/test_span", [], LOOP),
+    ("tests/test_formats", [], LABELS),
+    ("tests/test_host_masks", [], LABELS),
+    ("tests/test_mend_json", [], MEND),
+    ("tests/test_mend_arguments", [], MEND),
+    ("tests/test_loosen", [], MEND),
+    ("tests/test_answers", [], MEND),
+    ("fuzz/replay_lenient", ["corpus/lenient", "fuzz/corpus/lenient"], MEND),
+    ("tests/test_request", [], REQUEST | EXPR),
+    ("tests/test_requests", [], REQUEST | MEND | DESCRIBED),
+    ("tests/test_rehearsal", [], REQUEST),
+    ("tests/test_json_fault", [], FAULT),
+    ("tests/programs/test_lenient.py", [], MEND),
+    ("tests/programs/test_report.py", [], REPORT),
     ("tests/test_logits", [], KERNELS),
     ("tests/test_mask", [], {"masks/mask"}),
     ("tests/test_leftover", [], {"automaton/leftover"}),
@@ -65,7 +119,9 @@ TESTS = [
             "automaton/state",
             "masks/borrow",
             "position/distinct",
-        },
+        }
+        | FIRST
+        | DESCRIBED,
     ),
     (
         "tests/test_shared_walks",
@@ -76,17 +132,26 @@ TESTS = [
     ("tests/test_near_limit", [], WALKS),
     ("tests/test_heavy", [], None),
     ("tests/test_threads", [], {"matcher/batch", "masks/borrow", "matcher/matcher"}),
-    ("tests/test_distinct", [], MEMORY),
-    ("tests/test_repeats", [], MEMORY),
+    ("tests/test_distinct", [], MEMORY | UNIQUE),
+    ("tests/test_repeats", [], MEMORY | UNIQUE),
     ("tests/test_limits", [], {"position/stacks", "matcher/matcher", "automaton/state"} | MEMORY),
     (
         "tests/test_schema",
         [],
         {"position/stacks", "matcher/matcher", "walk/names", "walk/fixed", "automaton/state"}
-        | MEMORY,
+        | MEMORY
+        | UNIQUE
+        | INNER
+        | REPORT
+        | ONE_OF
+        | BY_PATTERN
+        | EXPR
+        | LABELS,
     ),
     ("tests/test_budget", [], {"position/stacks", "walk/names", "position/distinct_search"}),
     ("tests/test_costs", [], None),
+    ("tests/test_oracle", [], EXPR),
+    ("tests/test_costs", [], EXPR),
     ("tests/test_fault_sites", [], None),
 ]
 ASKS = {
@@ -98,6 +163,10 @@ WRAPPED = {
     "tests/test_costs",
     "tests/test_fault_sites",
 }  # wrap functions of the library, and are linked to its objects for each mutant
+PROGRAMS = {
+    "tests/programs/test_lenient.py": ("TSL_CLI", "turnstile"),
+    "tests/programs/test_report.py": ("TSL_BENCH", "turnstile-bench"),
+}  # written in Python, run with that variable set to that program
 SANITIZED = {
     "tests/test_logits",
     "tests/test_oracle",
@@ -109,6 +178,15 @@ SANITIZED = {
     "tests/test_linear",
     "tests/test_seen_names",
     "tests/test_leftover",
+    "tests/test_listed",
+    "tests/test_inner",
+    "tests/test_formats",
+    "tests/test_json_fault",
+    "tests/test_mend_json",
+    "fuzz/replay_lenient",
+    "tests/test_described",
+    "tests/test_request",
+    "tests/test_span",
 }  # those that are run in the second copy
 # A row is a file, a pattern of lines, and why no change of an operator there changes what is
 # allowed. Where that holds of some changes alone, the row has what those put there.
@@ -117,6 +195,7 @@ HASH = (
     "is found there is compared in full"
 )
 WAYS = "chooses between two ways to the same result"
+POSITIVE = "what is listed is never negated: the last bit is 0"
 STICKY = "the failure is sticky, and who calls asks for it"
 SPELLS = "the search leaves out fewer spellings of the same value, and finds the same"
 EQUIVALENT = [
@@ -151,6 +230,8 @@ EQUIVALENT = [
         "whether the layer below is looked at, which knows no such set",
     ),
     ("automaton/seen_names", r"(?<=hash = ).*", HASH),
+    ("compiler/schema/unique/ends", r"(?<=a->listed\[i\]) \^ (?=1)", POSITIVE, {" | "}),
+    ("compiler/schema/unique/listed", r"(?<=l->lits\[i\]) \^ (?=1)", POSITIVE, {" | "}),
     ("masks/mask", r"(?<=hash = )tsl__hash\(p\.at.*", HASH),
     ("masks/mask", r"n < MARKED_MIN", WAYS + ": sorted by comparing, or by marking"),
     (

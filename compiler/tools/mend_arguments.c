@@ -21,7 +21,7 @@
  * Unknown   A property that the schema does not name stays as it is: its kinds are not known.
  * Limits    References and combinations are followed 16 deep; what lies deeper is not known.
  * Cost      Linear in the arguments and the properties.
- * Tested by tests/programs/test_lenient.py
+ * Tested by tests/tools/test_mend_arguments.c, tests/programs/test_lenient.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */

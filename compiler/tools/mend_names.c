@@ -8,7 +8,7 @@
  * Example   Of the tools get_weather and getweather no one is meant by "GetWeather": it is an
  *           unknown tool.
  * Cost      Linear in the names of the request.
- * Tested by tests/programs/test_lenient.py
+ * Tested by tests/tools/test_mend_arguments.c, tests/programs/test_lenient.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */

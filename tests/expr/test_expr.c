@@ -77,6 +77,9 @@ static void excluded_texts(void) {
                  "c-d"));
   CHECK(!matches(tsl__expr_and(x, tsl__expr_text_not(x, lines), tsl__expr_not(x, lit("a\n"))),
                  "a\n"));
+  /* what no text has is nothing, and what is excluded twice is what was there */
+  CHECK(tsl__expr_text_not(x, tsl__expr_text(x)) == TSL__NONE);
+  CHECK(tsl__expr_text_not(x, tsl__expr_not(x, word)) == word);
   /* some is one at least */
   CHECK(!matches(tsl__expr_and(x, tsl__expr_text_not(x, some),
                                tsl__expr_not(x, tsl__expr_stringset(

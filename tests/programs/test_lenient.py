@@ -3,7 +3,7 @@
 were meant (`turnstile tools --parse F --lenient`).
 
   exact      answers in the format of each preset read as the strict reader reads them, byte by byte
-  broken     answers that a mutator made of them: 19 of 20 at least read as they were meant
+  broken     answers that a mutator made of them: all but UNREAD read as they were meant
   by hand    answers of particular kinds, all of which must read as they are written down here
   malformed  more of them, as small models write them: tests/cases/tools/malformed.jsonl
   streamed   the same answers byte by byte: the parts add up to the whole
@@ -351,6 +351,10 @@ MUTATORS = [
 ]
 
 
+# Their line breaks split a marker in two.
+UNREAD = {("plamo3", "lines")}
+
+
 def corpus(seed):
     r = random.Random(seed)
     for preset in PRESETS:
@@ -403,6 +407,8 @@ def broken(folder, request, seed, show):
             good = parsed is not None and calls_of(parsed) == calls
             mended = parsed is not None and ("repairs" in parsed or good)
             check(mended, "mended", preset, repr(text), line)
+            as_meant = good or (preset, name) in UNREAD
+            check(as_meant, "read as meant", preset, name, repr(text), line)
             fine += good
             names.setdefault(name, [0, 0])[not good] += 1
             if not good and show:
@@ -410,7 +416,6 @@ def broken(folder, request, seed, show):
     if show:
         print(names)
     check(len(answers) >= 300, "answers", len(answers))
-    check(fine >= 0.95 * len(answers), "read as meant", fine, "of", len(answers))
     print(f"{fine} of {len(answers)} broken answers read as they were meant")
 
 
@@ -531,6 +536,16 @@ HAND = [  # preset, answer, content, reasoning, calls, repairs
         None,
     ),
     ("hermes", "Use <think> or </think> as you like", None, None, [], None),
+    (
+        "qwen3",
+        '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris", "days": 3}}\n'
+        "</tool_call>\nSo </think> ends it.",
+        "So  ends it.",
+        "",
+        [PARIS],
+        ["spelling"],
+    ),
+    ("gpt-oss", "<|channel|>analysis<|message|>I must look.", "", "I must look.", [], ["spelling"]),
 ]
 TEXTS = [
     "Hello.",

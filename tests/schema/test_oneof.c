@@ -343,8 +343,11 @@ static void many(void) {
       "{\"const\":\"K%u\"}},\"required\":[\"k\"]}},\"required\":[\"m\"]}";
   static const char tuple[] = "{\"type\":\"array\",\"prefixItems\":[{\"const\":\"K%u\"}],"
                               "\"minItems\":1}";
+  static const char range[] = "{\"minimum\":%u.2,\"type\":\"number\",\"maximum\":%u.8}";
   static const unsigned counts[] = {66, 150, 300};
   for (unsigned i = 0; i < 3; i++) {
+    one_text(counts[i], range, "35.8", true);
+    one_text(counts[i], range, "35.9", false);
     one_text(counts[i], optional, "{\"k\":\"K3\",\"f3\":1}", true);
     one_text(counts[i], optional, "{\"f3\":1}", true);
     one_text(counts[i], optional, "{\"k\":\"K3\",\"f4\":1}", false);
@@ -358,6 +361,8 @@ static void many(void) {
   }
   one_text(1000, required, "{\"k\":\"K999\"}", true);
   one_text(1000, required, "{\"k\":\"K1000\"}", false);
+  one_text(1000, range, "999.8", true);
+  one_text(1000, range, "999.9", false);
 }
 
 int main(int argc, char **argv) {

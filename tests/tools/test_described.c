@@ -67,6 +67,23 @@ static void every_form(void) {
   described("[{\"type\":\"custom\",\"custom\":{\"name\":\"c\"}}]", "qwen3", "[]", 0);
 }
 
+/* A dozen schemas, sought by their places. */
+static void many_schemas(void) {
+  char request[2048] = "[", entry[256];
+  for (unsigned i = 0, n = 1; i < 12; i++)
+    n += (unsigned)snprintf(request + n, sizeof request - n,
+                            "%s{\"name\":\"f%u\",\"parameters\":" BAD "}%s", i ? "," : "", i,
+                            i == 11 ? "]" : "");
+  tsl_grammar *g = tools(request, "qwen3", NULL);
+  const char *report = g ? tsl_grammar_report(g) : "";
+  for (unsigned i = 0; i < 12; i++) {
+    snprintf(entry, sizeof entry, "{\"tool\":\"f%u\",\"pointer\":\"/%u/parameters/requird\"", i, i);
+    CHECKF(strstr(report, entry), "no %s: %s", entry, report);
+  }
+  CHECKF(count(report, "\"warning\":true") == 12, "%s", report);
+  tsl_grammar_release(g);
+}
+
 /* A schema that gets its "type" here: no entry says so, as the text has none. */
 static void types_made_up(void) {
   tsl_grammar *g = tools("[{\"name\":\"f\",\"parameters\":{\"properties\":{}}}]", "qwen3", NULL);
@@ -173,6 +190,7 @@ static void tags(void) {
 int main(void) {
   CHECK(tsl_vocab_embedded(NULL, &vocab, NULL) == TSL_OK);
   RUN(every_form, "of requests");
+  RUN(many_schemas, "each has its pointer");
   RUN(types_made_up, "are no part of the report");
   RUN(properties_alone, "have a warning");
   RUN(errors_that_help, "with what to write");

@@ -34,6 +34,7 @@ static const struct {
     {"{\"a\" \"x\", \"b\" {\"c\"[1]}}", "{\"a\": \"x\", \"b\": {\"c\": [1]}}", BIT(COLON)},
     {"{\"a\":: 1}", "{\"a\": 1}", BIT(COLON)},
     {"{\"a\": \"x, \"b\": 1}", "{\"a\": \"x\", \"b\": 1}", BIT(QUOTES)},
+    {"{\"a\": \"x, \"b\"}", "{\"a\": \"x, \\\"b\"}", BIT(STRING)},
     {"{\\\"a\\\": \\\"x\\\", `b`: `y`}", "{\"a\": \"x\", \"b\": \"y\"}", BIT(QUOTES)},
     {"{{\"a\": 1}", "{\"a\": 1}", BIT(BRACKET)},
     {"{\"a\" = 1}", "{\"a\": 1}", BIT(COLON)},
@@ -120,6 +121,10 @@ static const struct {
      "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"n\": 1}}\n</tool_call>\n"
      "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"n\": 2}\n</tool_call>",
      "C(f)A({\"n\": 1})EC(f)A({\"n\": 2})E"},
+    {"kimi-k2",
+     "<|tool_calls_section_begin|><|tool_call_begin|>functions.f 0<|tool_call_argument_begin|>"
+     "{\"n\": 3}",
+     "C(f)I(functions.f:0)A({\"n\": 3})E"},
     {"qwen3", "only text </think>", "T(only text )R(only text )"},
 };
 
@@ -194,9 +199,8 @@ static void long_texts_are_read(void) {
 }
 
 /* The nth allocation fails: an error, and nothing is lost or held. */
-static void faults_are_survived(void) {
-  tsl_grammar *g = grammar("qwen3");
-  const char *text = answers[0].text;
+static void faults_of(const char *preset, const char *text) {
+  tsl_grammar *g = grammar(preset);
   long n = 0;
   for (bool done = false; !done && n < 10000; n++) {
     failing f = {n, 0};
@@ -212,6 +216,11 @@ static void faults_are_survived(void) {
   }
   CHECK(n > 20 && n < 10000);
   tsl_grammar_release(g);
+}
+
+static void faults_are_survived(void) {
+  for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
+    faults_of(answers[i].preset, answers[i].text);
 }
 
 int main(void) {
