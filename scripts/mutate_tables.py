@@ -37,9 +37,10 @@ DESCRIBED = of("tags", "described")
 FIRST = of("tags", "first")
 REQUEST = of("grammar", "rehearsal request") | of("tools", "schemas")
 FAULT = of("json", "fault")
+APART = of("schema/style", "apart")
 COMPILER = set().union(
     *(UNIQUE, INNER, REPORT, ONE_OF, BY_PATTERN, EXPR, LOOP, LABELS, MEND, DESCRIBED, FIRST),
-    *(REQUEST, FAULT),
+    *(REQUEST, FAULT, APART),
 )
 FILES += sorted(COMPILER)
 # Test program, its arguments, the files whose mutants it is run on (None: all of runtime/ but the
@@ -85,6 +86,9 @@ TESTS = [
     ("tests/test_requests", [], REQUEST | MEND | DESCRIBED),
     ("tests/test_rehearsal", [], REQUEST),
     ("tests/test_json_fault", [], FAULT),
+    ("tests/test_first", [], FIRST),
+    ("tests/test_tags_errors", [], APART | FIRST),
+    ("tests/test_loosen", [], APART),
     ("tests/programs/test_lenient.py", [], MEND),
     ("tests/programs/test_report.py", [], REPORT),
     ("tests/test_logits", [], KERNELS),
@@ -181,6 +185,7 @@ SANITIZED = {
     "tests/test_listed",
     "tests/test_inner",
     "tests/test_formats",
+    "tests/test_regex",
     "tests/test_json_fault",
     "tests/test_mend_json",
     "fuzz/replay_lenient",

@@ -251,6 +251,39 @@ static void escaped_names(void) {
   text_free(&t);
 }
 
+/* Numbers beside other values: such states are expressions of several kinds, which are written as
+ * outlines. */
+static void numbers_beside_others(void) {
+  static const char *const schemas[] = {
+      "{\"type\":[\"number\",\"null\",\"boolean\"],\"multipleOf\":0.25}",
+      "{\"anyOf\":[{\"type\":\"integer\"},{\"enum\":[null,12,\"a\",\"bc\"]}]}",
+      "{\"type\":\"array\",\"items\":{\"anyOf\":[{\"type\":\"integer\"},{\"const\":\"a\"}]}}",
+      "{\"anyOf\":[{\"type\":\"number\",\"not\":{\"multipleOf\":3}},{\"type\":\"string\","
+      "\"pattern\":\"^[ab]{2,5}c*$\"}]}"};
+  tsl_vocab *v = small_vocab("<end>");
+  for (size_t i = 0; i < 2 * sizeof schemas / sizeof *schemas; i++) {
+    const tsl_schema_options options = {.whitespace = TSL_WS_COMPACT,
+                                        .spelling = i % 2 ? TSL_SPELLING_ANY : TSL_SPELLING_PLAIN};
+    const char *schema = schemas[i / 2];
+    tsl_grammar *g = NULL, *loaded = NULL;
+    tsl_artifact *a = NULL;
+    tsl_error error = {0};
+    size_t size;
+    CHECKF(tsl_grammar_json_schema(v, schema, strlen(schema), &options, NULL, &g, &error) == TSL_OK,
+           "%s: %s", schema, error.message);
+    CHECKF(g && tsl_artifact_make(g, NULL, NULL, &a, &error) == TSL_OK, "%s: %s", schema,
+           error.message);
+    const void *data = a ? tsl_artifact_data(a, &size) : NULL;
+    CHECKF(data && tsl_grammar_load_memory(v, data, size, NULL, &loaded, &error) == TSL_OK,
+           "%s: %s", schema, error.message);
+    if (loaded) follow(g, loaded, 40, 30, schema);
+    tsl_grammar_release(loaded);
+    tsl_grammar_release(g);
+    tsl_artifact_free(a);
+  }
+  tsl_vocab_release(v);
+}
+
 /* What cannot be listed says so; with its source it is kept as that. */
 static void not_listed(void) {
   static const char unique[] =
@@ -448,6 +481,7 @@ int main(void) {
   RUN(damaged, "bytes turned over, cut off, spliced");
   RUN(others, "another vocabulary, version, machine");
   RUN(escaped_names, "names that begin with an escape");
+  RUN(numbers_beside_others, "outlines of several kinds");
   RUN(not_listed, "what cannot be listed");
   RUN(again, "a loaded grammar is saved again");
   RUN(named_tokens, "tokens that are named in called frames");

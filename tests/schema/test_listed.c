@@ -209,12 +209,61 @@ static void enough_values(void) {
   }
 }
 
+/* Three items of fewer values, or of just so many. */
+static void too_few_values(void) {
+  static const struct {
+    const char *items;
+    bool some;
+  } cases[] = {
+      {"\"items\":{\"enum\":[1,2]}", false},
+      {"\"items\":{\"enum\":[1,2,\"a\"]}", true},
+      {"\"items\":{\"type\":\"boolean\"}", false},
+      {"\"items\":{\"type\":[\"boolean\",\"null\"]}", true},
+#define PAIR(more)                                                                               \
+  "\"items\":{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"boolean\"},\"b\":{\"type\":" \
+  "\"boolean\"}},\"additionalProperties\":false" more "}"
+      {PAIR(",\"required\":[\"a\"],\"maxProperties\":1"), false},
+      {PAIR(",\"required\":[\"a\"],\"maxProperties\":2"), true},
+      {PAIR(",\"maxProperties\":1"), true},
+      {PAIR(",\"maxProperties\":0"), false},
+      {"\"items\":{\"type\":\"array\",\"maxItems\":1,\"items\":{\"const\":1}}", false},
+      {"\"items\":{\"type\":\"array\",\"maxItems\":2,\"items\":{\"const\":1}}", true},
+      {"\"items\":{\"type\":\"array\",\"minItems\":2,\"maxItems\":2,\"uniqueItems\":true,"
+       "\"items\":{\"type\":\"boolean\"}}",
+       false},
+      {"\"items\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":2}", false},
+      {"\"items\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":3}", true},
+      {"\"items\":{\"type\":\"string\",\"pattern\":\"^[ab]$\"}", false},
+      {"\"items\":{\"type\":\"string\",\"pattern\":\"^[abc]$\"}", true},
+      {"\"prefixItems\":[{\"const\":1},{\"const\":1}]", false},
+      {"\"prefixItems\":[{\"const\":1},{\"const\":2}]", true},
+      {"\"prefixItems\":[{\"enum\":[1,2]},{\"enum\":[1,2]},{\"enum\":[1,2]}]", false},
+#define WORD_OR_NUMBER "\"items\":{\"anyOf\":[{\"const\":\"a\"},{\"type\":\"integer\"}]}"
+      {WORD_OR_NUMBER ",\"contains\":{\"type\":\"integer\"},\"maxContains\":1", false},
+      {WORD_OR_NUMBER ",\"contains\":{\"type\":\"integer\"},\"maxContains\":2", true},
+      {WORD_OR_NUMBER ",\"contains\":{\"type\":\"string\"},\"minContains\":2", false},
+      {WORD_OR_NUMBER ",\"contains\":{\"type\":\"string\"},\"minContains\":1", true},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    tsl_grammar *g = NULL;
+    tsl_error error = {0};
+    size_t length = (size_t)snprintf(schema, sizeof schema,
+                                     "{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":3,%s}",
+                                     cases[i].items);
+    tsl_status status = tsl_grammar_json_schema(vocab, schema, length, NULL, NULL, &g, &error);
+    CHECKF(status == (cases[i].some ? TSL_OK : TSL_ERR_EMPTY), "%s: %s: %s", schema,
+           tsl_status_name(status), error.message);
+    tsl_grammar_release(g);
+  }
+}
+
 int main(void) {
   tsl_error error;
   CHECK(tsl_vocab_embedded(NULL, &vocab, &error) == TSL_OK);
   RUN(shortest_ends, "the shortest end of unique items that are counted");
   RUN(many_values, "many such values");
   RUN(enough_values, "items that plainly have enough values");
+  RUN(too_few_values, "items that have too few");
   tsl_vocab_release(vocab);
   return tsl_test_end();
 }

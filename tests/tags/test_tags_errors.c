@@ -75,6 +75,16 @@ static const struct {
     {IN_TAGS("\"properties\":{\"t\":{}},\"if\":{\"required\":[\"a\"]},\"then\":{\"properties\":{"
              "\"t\":{\"uniqueItems\":true}}}"),
      TSL_ERR_UNSUPPORTED, "may be a string as well", "/json_schema/then/properties/t"},
+    {IN_TAGS("\"properties\":{\"t\":{\"type\":[\"string\",\"array\"]},\"u\":{}},\"anyOf\":[{"
+             "\"required\":[\"t\"],\"properties\":{\"t\":{\"uniqueItems\":true}}},{\"required\":["
+             "\"u\"]}]"),
+     TSL_ERR_UNSUPPORTED, "may be a string as well", "/json_schema/properties/t"},
+    {IN_TAGS("\"properties\":{\"t\":{\"type\":[\"string\",\"array\"]}},\"not\":{\"properties\":{"
+             "\"t\":{\"not\":{\"uniqueItems\":true}},\"u\":{}}}"),
+     TSL_ERR_UNSUPPORTED, "may be a string as well", "/json_schema/properties/t"},
+    {IN_TAGS("\"additionalProperties\":{\"type\":[\"string\",\"array\"]},\"not\":{"
+             "\"additionalProperties\":{\"not\":{\"uniqueItems\":true}}}"),
+     TSL_ERR_UNSUPPORTED, "may be a string as well", "/json_schema/additionalProperties"},
     {NESTED(CLOSED("\"a\":{\"const\":\"]<]minimax[>[\"}", "\"a\"")), TSL_ERR_EMPTY, "no value",
      "/json_schema/properties/a/const"},
     {NESTED(CLOSED("\"a\":{\"type\":\"object\",\"properties\":{\"/b\":{\"type\":\"null\"}}}", "")),

@@ -66,7 +66,12 @@ static void values_are_read(void) {
   for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
     tsl__arena arena;
     tsl__arena_init(&arena, &tsl__malloc);
-    tsl__mend_json l = reader(values[i].text, &arena, &tsl__malloc);
+    size_t length = strlen(values[i].text);
+    char *text = malloc(length + !length); /* nothing stands behind it: for ASan */
+    if (!text) return;
+    memcpy(text, values[i].text, length);
+    tsl__mend_json l = {
+        .alloc = &tsl__malloc, .arena = &arena, .text = text, .stop = (uint32_t)length};
     tsl__out out = {.alloc = &tsl__malloc};
     const tsl__json *v = tsl__mend_json_value(&l);
     if (v) tsl__out_json(&out, v);
@@ -74,6 +79,7 @@ static void values_are_read(void) {
     const char *wanted = values[i].json ? values[i].json : "";
     CHECKF(!strcmp(out.text.at, wanted), "%s: %s", values[i].text, out.text.at);
     CHECKF(!v || l.found == values[i].repairs, "%s: repairs %x", values[i].text, l.found);
+    free(text);
     tsl__vec_free(&tsl__malloc, &out.text);
     tsl__arena_free(&arena);
   }
@@ -121,6 +127,8 @@ static const struct {
      "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"n\": 1}}\n</tool_call>\n"
      "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"n\": 2}\n</tool_call>",
      "C(f)A({\"n\": 1})EC(f)A({\"n\": 2})E"},
+    {"qwen3-coder", "<function=f><parameter=s></parameter>", "C(f)A({\"s\": \"\"})E"},
+    {"qwen3", "<tool_call>f\n<n>3</n><s>x</s></tool_call>", "C(f)A({\"n\": 3, \"s\": \"x\"})E"},
     {"kimi-k2",
      "<|tool_calls_section_begin|><|tool_call_begin|>functions.f 0<|tool_call_argument_begin|>"
      "{\"n\": 3}",

@@ -77,10 +77,7 @@ static bool visit_inner(struct schema *s, const struct goal_entry *e, goals *see
     const struct object *o = e->objects[i];
     if (o->clause_count) return false;
     for (uint32_t k = 0; k < o->n; k++) visit(s, o->known[k].value, seen);
-    for (uint32_t c = 0; c < o->cell_count; c++) {
-      if (o->cells[c].cases != TSL__NONE) return false;
-      visit(s, o->cells[c].value, seen);
-    }
+    for (uint32_t c = 0; c < o->cell_count; c++) visit(s, o->cells[c].value, seen);
   }
   return true;
 }
@@ -123,17 +120,12 @@ static void check_clause(struct schema *s, const struct object *o, const struct 
   }
 }
 
-static void check_object(struct schema *s, const struct goal_entry *e, const struct object *o) {
+static void check_object(struct schema *s, const struct object *o) {
   for (uint32_t k = 0; k < o->n && tsl__schema_ok(s); k++) check_apart(s, o->known[k].value);
   for (uint32_t i = 0; i < o->clause_count && tsl__schema_ok(s); i++)
     check_clause(s, o, &o->clauses[i]);
-  for (uint32_t c = 0; c < o->cell_count && tsl__schema_ok(s); c++) {
+  for (uint32_t c = 0; c < o->cell_count && tsl__schema_ok(s); c++)
     check_apart(s, o->cells[c].value);
-    if (o->cells[c].cases != TSL__NONE)
-      tsl__schema_fail(s, TSL_ERR_UNSUPPORTED, tsl__goal_place(s, e),
-                       "uniqueItems beside patterns of names that overlap, in the style %s",
-                       s->style->name);
-  }
 }
 
 /* The members' values, where the style does not say which are strings. */
@@ -142,7 +134,7 @@ static bool all_apart(struct schema *s, goal root) {
     return tsl__schema_ok(s);
   const struct goal_entry *e = tsl__goal_of(s, root);
   for (uint32_t i = 0; i < e->object_count && tsl__schema_ok(s); i++)
-    check_object(s, e, e->objects[i]);
+    check_object(s, e->objects[i]);
   return tsl__schema_ok(s);
 }
 
