@@ -352,6 +352,25 @@ static void test_alphabets(void) {
   CHECK(never > 100000);
 }
 
+/* What is left after the beginning of a text, as it is printed. */
+static void test_printed(void) {
+  static const struct {
+    const char *name, *text, *printed;
+  } cases[] = {{"time", "2", "leap["},
+               {"hostname", "ab-", "host["},
+               {"hostname", "xn--ll-0e", "a-label["},
+               {"idn-hostname", "\xC3\xA9", "u-label["}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    made *m = format(cases[i].name, strlen(cases[i].name));
+    char printed[4096];
+    tsl__expr e = m->e;
+    for (const char *c = cases[i].text; *c; c++) e = tsl__derive_plain(m->x, e, (uint8_t)*c);
+    tsl__expr_print(m->x, e, printed, sizeof printed);
+    CHECKF(strstr(printed, cases[i].printed), "%s after %s: %s", cases[i].name, cases[i].text,
+           printed);
+  }
+}
+
 int main(void) {
   RUN(test_alphabets, "bytes that no text has");
   RUN(test_table, "tests/cases/regex_formats.txt and labels.txt");
@@ -360,6 +379,7 @@ int main(void) {
   RUN(test_host_names, "random host names against a pattern");
   RUN(test_completions, "what has begun well can be completed");
   RUN(test_suite, "JSON Schema Test Suite");
+  RUN(test_printed, "states of formats");
   for (size_t i = 0; i < cached; i++) tsl__exprs_free(cache[i].x);
   return tsl_test_end();
 }

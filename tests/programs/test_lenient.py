@@ -526,6 +526,14 @@ HAND = [  # preset, answer, content, reasoning, calls, repairs
         [META],
         ["spelling"],
     ),
+    (
+        "cohere",
+        WRITERS["cohere"]["begin"] + WRITERS["cohere"]["call"](0, *META),
+        "",
+        "",
+        [META],
+        ["markup"],
+    ),
     ("lfm2", '[get_weather(city="Paris", days=3)]', "", "", [PARIS], ["begin"]),
     (
         "mistral-v11",
