@@ -352,6 +352,7 @@ static void put_call(tsl_parser *p, uint32_t call) {
   put_string(p, "\", \"arguments\": ");
   bool over = has_part(p, call, TSL_PART_CALL_END);
   put_arguments(p, call, over);
+  if (p->cut) put_string(p, ", \"repairs\": []");
   put_string(p, over ? "}" : ", \"incomplete\": true}");
 }
 

@@ -26,6 +26,8 @@ typedef struct tsl__mended {
 
 typedef struct tsl__mender {
   const void *ctx;
+  /* Texts of tokens that end an answer, each ended by NUL; the last one is empty. */
+  const char *ends;
   /* Read the text; what is read lives in `arena`. `refused`: the byte at which the grammar refuses
    * it; TSL__ACCEPTED: it does not, and then only calls that cannot be meant as text are calls.
    * Errors: NO_MEMORY. */

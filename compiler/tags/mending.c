@@ -15,6 +15,9 @@
  * Streams   Text and thinking are reported as they come, and never revoked. So markup, a call or
  *           thinking that is recognised late may have been reported as text. A call is reported
  *           when it is whole, because its arguments may still be mended.
+ * Ends      Servers that do not strip special tokens leave <|im_end|> or </s> at the end of a text.
+ *           Such texts (tsl__mender.ends) are no part of the answer. What may become one is held
+ *           back until more text follows it, or the answer ends. Elsewhere they are text.
  * Cost      The text is kept once more, and read twice.
  * Tested by tests/programs/test_lenient.py, tests/tools/test_mend_json.c
  *
@@ -25,6 +28,7 @@
 #include <stdio.h>
 
 #define TEXT_MAX (1u << 30) /* bytes of an answer */
+#define ENDS_MAX 256u       /* bytes of end tokens at the end of an answer; more are text */
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
@@ -41,7 +45,7 @@ static tsl_status keep(tsl_parser *p, const char *text, size_t length) {
   return p->status;
 }
 
-tsl_status tsl__mending_text(tsl_parser *p, const char *text, size_t length) {
+static tsl_status read_on(tsl_parser *p, const char *text, size_t length) {
   tsl_status status = keep(p, text, length);
   if (status != TSL_OK || p->refused || !length) return status;
   status = tsl__parser_read_text(p, text, length);
@@ -52,12 +56,66 @@ tsl_status tsl__mending_text(tsl_parser *p, const char *text, size_t length) {
   return p->status;
 }
 
+/* ---- end tokens ------------------------------------------------------------------------------ */
+
+/* Is a text end tokens with white space between them? Before the answer is `over` the last one may
+ * be the beginning of one. */
+static bool spells_ends(const tsl_parser *p, const char *text, size_t n, bool over) {
+  size_t at = 0;
+  while (at < n) {
+    const char *end = p->mender->ends;
+    size_t left = n - at, length = strlen(end);
+    for (; length; end += length + 1, length = strlen(end)) {
+      if (left >= length ? !memcmp(text + at, end, length) : !over && !memcmp(text + at, end, left))
+        break;
+    }
+    if (!length) return false;
+    if (left < length) return true;
+    for (at += length; at < n && strchr(" \t\r\n", text[at]) && text[at];) at++;
+  }
+  return true;
+}
+
+/* How many bytes at the end of a text are end tokens? */
+static size_t ends_of(const tsl_parser *p, const char *text, size_t n, bool over) {
+  for (size_t at = n > ENDS_MAX ? n - ENDS_MAX : 0; at < n; at++)
+    if ((text[at] == '<' || text[at] == '[') && spells_ends(p, text + at, n - at, over))
+      return n - at;
+  return 0;
+}
+
+/* What is held back goes on as text, but for end tokens. */
+static tsl_status release(tsl_parser *p, bool over) {
+  text_vec *held = &p->ends;
+  size_t kept = ends_of(p, held->at, held->n, over), n = held->n - kept;
+  tsl_status status = n ? read_on(p, held->at, n) : p->status;
+  if (n && kept) memmove(held->at, held->at + n, kept);
+  held->n = kept;
+  return status;
+}
+
+tsl_status tsl__mending_text(tsl_parser *p, const char *text, size_t length) {
+  if (p->finished) return TSL_ERR_STATE;
+  if (!p->ends.n && !ends_of(p, text, length, false)) return read_on(p, text, length);
+  tsl__parser_put(p, &p->ends, text, length);
+  return p->status == TSL_OK ? release(p, false) : p->status;
+}
+
+/* ---- tokens ---------------------------------------------------------------------------------- */
+
 tsl_status tsl__mending_token(tsl_parser *p, tsl_token token) {
   const tsl_vocab *v = p->grammar->vocab;
   size_t length;
   const char *bytes = (const char *)tsl_vocab_bytes(v, token, &length);
-  if (!bytes) return p->finished ? TSL_ERR_STATE : TSL_ERR_ARGUMENT;
+  if (!bytes || p->finished) return p->finished ? TSL_ERR_STATE : TSL_ERR_ARGUMENT;
   if (tsl_vocab_is_eog(v, token)) return tsl__mending_finish(p);
+  if (length && ends_of(p, bytes, length, true) == length)
+    return tsl__mending_text(p, bytes, length);
+  if (p->ends.n) { /* it was not the end */
+    tsl_status before = read_on(p, p->ends.at, p->ends.n);
+    p->ends.n = 0;
+    if (before != TSL_OK) return before;
+  }
   tsl_status status = keep(p, bytes, length);
   if (status != TSL_OK || p->refused) return status;
   status = tsl__parser_read_token(p, token);
@@ -135,14 +193,20 @@ static bool mend(tsl_parser *p, bool refused) {
   return status == TSL_OK;
 }
 
-/* Is all text that the grammar sees the brackets and commas of a list? */
+/* Is all text that the grammar sees brackets and commas, such as those of a list, or special tokens
+ * of other formats? */
 static bool only_brackets(const tsl_parser *p) {
   size_t n = 0;
+  bool token = false;
   for (size_t i = 0; i < p->parts.n; i++) {
     const part *q = &p->parts.at[i];
+    const char *text = p->parts_text.at + q->from;
     if (q->kind != TSL_PART_TEXT) continue;
-    for (size_t k = 0; k < q->length; k++)
-      if (!memchr("[],; \n", p->parts_text.at[q->from + k], 6)) return false;
+    for (size_t k = 0; k < q->length; k++) {
+      token |= text[k] == '<' && k + 1 < q->length && text[k + 1] == '|';
+      if (!token && !memchr("[]{},; \n", text[k], 8)) return false;
+      token &= text[k] != '>';
+    }
     n += q->length;
   }
   return n > 0;
@@ -159,6 +223,8 @@ static bool sees_more(const tsl_parser *p) {
 
 tsl_status tsl__mending_finish(tsl_parser *p) {
   if (p->finished || p->status != TSL_OK) return p->status;
+  if (p->ends.n && release(p, true) != TSL_OK) return p->status;
+  p->cut = p->ends.n > 0;
   if (!p->refused && tsl__parser_read_end(p) != TSL_OK) leave_grammar(p);
   if (p->status == TSL_OK && mend(p, p->refused) && (p->refused || sees_more(p))) {
     replace_parts(p);
@@ -182,6 +248,20 @@ static void put_string(tsl_parser *p, tsl__string text) {
   put(p, "\"");
 }
 
+/* The repairs of the answer. End tokens that were left out are markup. */
+static void put_repairs(tsl_parser *p, tsl__string repairs) {
+  char cut[64];
+  put(p, ", \"repairs\": [");
+  put_text(p, repairs);
+  snprintf(cut, sizeof cut, "%s{\"repair\": \"markup\", \"at\": %zu}", repairs.length ? ", " : "",
+           p->raw.n);
+  bool noted = false;
+  for (uint32_t i = 0; i + 8 <= repairs.length && !noted; i++)
+    noted = !memcmp(repairs.at + i, "\"markup\"", 8);
+  if (p->cut && !noted) put(p, cut);
+  tsl__parser_put(p, &p->json, "]}", 3); /* its NUL too */
+}
+
 static void put_call(tsl_parser *p, uint32_t i) {
   const tsl__mended_call *c = &p->mended.calls[i];
   char id[24];
@@ -199,7 +279,13 @@ static void put_call(tsl_parser *p, uint32_t i) {
 
 const char *tsl__mending_json(tsl_parser *p) {
   if (p->status != TSL_OK) return NULL;
-  if (!p->is_mended && !p->refused) return tsl__parser_json_of_parts(p);
+  if (!p->is_mended && !p->refused) {
+    const char *whole = tsl__parser_json_of_parts(p);
+    if (!whole || !p->cut) return whole;
+    p->json.n -= 2; /* its brace and its NUL */
+    put_repairs(p, (tsl__string){"", 0});
+    return p->status == TSL_OK ? p->json.at : NULL;
+  }
   if (!p->is_mended && !mend(p, true)) { /* so far; nothing was read */
     p->status = TSL_OK;
     return NULL;
@@ -211,9 +297,8 @@ const char *tsl__mending_json(tsl_parser *p) {
   put_string(p, p->mended.reasoning);
   put(p, ", \"calls\": [");
   for (uint32_t i = 0; i < p->mended.count; i++) put_call(p, i);
-  put(p, "], \"tags\": [], \"repairs\": [");
-  put_text(p, p->mended.repairs);
-  tsl__parser_put(p, &p->json, "]}", 3); /* its NUL too */
+  put(p, "], \"tags\": []");
+  put_repairs(p, p->mended.repairs);
   bool fine = p->status == TSL_OK;
   p->status = TSL_OK;
   return fine ? p->json.at : NULL;

@@ -333,8 +333,8 @@ static void begin(tsl_parser *p) {
   p->now.n = p->notes.n = p->text.n = p->held.n = p->open.n = p->parts.n = p->call_parts.n =
       p->parts_read = p->parts_text.n = p->reported = p->calls = p->members = 0;
   p->reported_to = 0;
-  p->raw.n = 0;
-  p->finished = p->refused = p->is_mended = false;
+  p->raw.n = p->ends.n = 0;
+  p->finished = p->refused = p->is_mended = p->cut = false;
   p->behind = TSL__BEHIND_NOTHING;
   p->behind_at = p->in_members = 0;
   p->status = TSL_OK;
@@ -396,6 +396,7 @@ void tsl_parser_free(tsl_parser *p) {
   tsl__vec_free(&a, &p->json);
   tsl__vec_free(&a, &p->held);
   tsl__vec_free(&a, &p->raw);
+  tsl__vec_free(&a, &p->ends);
   tsl__arena_free(&p->arena);
   tsl_grammar_release(p->grammar);
   tsl__free(&a, p, sizeof *p);

@@ -86,7 +86,9 @@ struct tsl_parser {
   /* The mender of a lenient parser (mending.c); NULL: a text that the grammar refuses is an
    * error. */
   const tsl__mender *mender;
-  text_vec raw;   /* the whole input */
+  text_vec raw;   /* the whole input, but for what is held back here */
+  text_vec ends;  /* the end of the input: end tokens, and what may become one */
+  bool cut;       /* end tokens were left out behind `raw` */
   bool refused;   /* the grammar refused the input */
   bool is_mended; /* the answer is `mended`, in `arena` */
   tsl__mended mended;

@@ -11,6 +11,9 @@
  *           has the last word there only if it finds a call that the grammar read as text. That is
  *           markup with a tool of the request behind it, or an answer that is a call and nothing
  *           else.
+ * Tags      Small models write < tool_call >, <TOOL_CALL> and <|tool_call|> for the tags that they
+ *           were shown. So tags are compared without case, with blanks where a reader would see
+ *           none, and with the two special characters of DeepSeek as ASCII.
  * Bare      Where no call was found a second pass takes JSON with the name of a tool for a call.
  * Kept      Every byte of the answer is in a part, or is markup that a repair or the preset names.
  *           What is not understood is text, and never lost.
@@ -51,7 +54,9 @@ static const char *const repair_names[TSL__REPAIRS] = {"spelling",
                                                        "style",
                                                        "thinking",
                                                        "unknown_tool",
-                                                       "unknown_argument"};
+                                                       "unknown_argument",
+                                                       "missing_argument",
+                                                       "wrong_argument"};
 
 static const tsl__string none = {"", 0};
 
@@ -118,16 +123,59 @@ uint32_t tsl__mend_space(const tsl__mend *m, uint32_t at) {
   return at;
 }
 
+/* A character of a tag as it is compared: without case, and DeepSeek's \uFF5C and \u2581 as | and
+ * _. Its bytes. */
+static uint32_t folded(const char *text, size_t n, char *out) {
+  static const char bar[] = "\xEF\xBD\x9C", low[] = "\xE2\x96\x81";
+  *out = text[0] >= 'A' && text[0] <= 'Z' ? (char)(text[0] | 32) : text[0];
+  if (n < 3 || ((uint8_t)*out != 0xEF && (uint8_t)*out != 0xE2)) return 1;
+  bool is_bar = !memcmp(text, bar, 3);
+  if (!is_bar && memcmp(text, low, 3)) return 1;
+  *out = is_bar ? '|' : '_';
+  return 3;
+}
+
+/* May blanks stand there, which the tag does not have: behind < and </, or around =, or in front of
+ * > ? */
+static bool may_be_blank(tsl__string tag, uint32_t i) {
+  char before = i ? tag.at[i - 1] : 0, c = tag.at[i];
+  return before == '<' || before == '=' || c == '=' || c == '>' ||
+         (before == '/' && i > 1 && tag.at[i - 2] == '<');
+}
+
+/* Does {name} stand there in a pattern? It is any name. */
+static bool is_name(tsl__string pattern, uint32_t i) {
+  return pattern.length - i >= 6 && !memcmp(pattern.at + i, "{name}", 6);
+}
+
 uint32_t tsl__mend_match(const tsl__mend *m, uint32_t at, tsl__string pattern) {
+  bool tag = pattern.length && pattern.at[0] == '<';
   uint32_t i = 0;
   while (i < pattern.length) {
+    if (is_name(pattern, i)) {
+      tsl__string name;
+      at = tsl__mend_read_name(m, at, 0, &name);
+      if (!name.length) return 0;
+      i += 6;
+    } else if (i && pattern.at[i] == '<' && pattern.at[i - 1] == '>') {
+      at = tsl__mend_space(m, at);
+    }
+    if (i == pattern.length) break;
     if (tsl__mend_is_space(pattern.at[i])) {
       while (i < pattern.length && tsl__mend_is_space(pattern.at[i])) i++;
       at = tsl__mend_space(m, at);
       continue;
     }
-    if (at >= m->length || m->text[at] != pattern.at[i]) return 0;
-    at++, i++;
+    if (tag && at < m->length && m->text[at] == ' ' && may_be_blank(pattern, i)) {
+      at++;
+      continue;
+    }
+    char here, wanted;
+    uint32_t step = at < m->length ? folded(m->text + at, m->length - at, &here) : 0,
+             next = folded(pattern.at + i, pattern.length - i, &wanted);
+    if (!step || (tag ? here != wanted : m->text[at] != pattern.at[i])) return 0;
+    at += tag ? step : 1;
+    i += tag ? next : 1;
   }
   return pattern.length ? at : 0;
 }
@@ -239,7 +287,8 @@ static bool may_begin(const tsl__mend *m, const pass *p, uint32_t at) {
   char c = m->text[at], before = at ? m->text[at - 1] : '\n';
   if (c == '{' || c == '[') return p->anywhere || m->plan->bare_envelope;
   if (c == '<') return p->anywhere;
-  return p->anywhere && name_byte(c) && (before == '\n' || !strncmp("```", &before, 1));
+  bool word = tsl__mend_is_name_byte(c) || c == '*';
+  return p->anywhere && word && (before == '\n' || before == '`' || before == '>');
 }
 
 /* A code fence with calls in it; the byte behind them, 0: it is another one. */
@@ -248,12 +297,22 @@ static uint32_t fenced_calls(tsl__mend *m, uint32_t at) {
   while (i < m->length && name_byte(m->text[i])) i++;
   i = tsl__mend_space(m, i);
   if (i >= m->length) return 0;
-  to = tsl__mend_calls(m, i);
+  const tsl__mend_text *t = tsl__mend_markup(m, i, &to);
+  bool section = t && t->sign == TSL__SIGN_SECTION;
+  to = section ? i : tsl__mend_calls(m, i);
   if (!to) to = tsl__mend_bare(m, i);
   if (!to) return 0;
   tsl__mend_note(m, &m->outer, TSL__REPAIR_FENCE, at, none);
   m->fenced = true;
+  m->open_fence = section;
   return to;
+}
+
+/* The end of a fence in front of a section. */
+static bool closes_fence(tsl__mend *m, uint32_t at) {
+  if (!m->open_fence || m->length - at < 3 || memcmp(m->text + at, "```", 3)) return false;
+  m->open_fence = false;
+  return true;
 }
 
 /* Calls at this byte: the byte behind them, 0: there are none. */
@@ -288,14 +347,23 @@ static uint32_t obey(tsl__mend *m, pass *p, const tsl__mend_text *t, uint32_t at
   m->first = t->sign == TSL__SIGN_SEPARATOR;
   switch (t->sign) {
   case TSL__SIGN_SECTION:
-    m->in_section = true;
+    m->in_section = m->sectioned = true;
     p->thinking = false;
     strip(&p->content);
     return tsl__mend_space(m, to);
-  case TSL__SIGN_SECTION_END: m->in_section = false; break;
+  case TSL__SIGN_SECTION_END:
+    if (!m->in_section) break;
+    m->in_section = false;
+    return to;
   case TSL__SIGN_CALL_END: break;
-  case TSL__SIGN_THINK: return think(m, p, to);
+  case TSL__SIGN_THINK:
+    if (!m->plan->messages && (p->reasoning.text.n || p->content.text.n))
+      tsl__mend_note(m, &m->outer, TSL__REPAIR_THINKING, at, none);
+    return think(m, p, to);
   case TSL__SIGN_THINK_END:
+    tsl__mend_note(m, &m->outer, TSL__REPAIR_THINKING, at, none);
+    p->thinking = false;
+    return to;
   case TSL__SIGN_TEXT:
   case TSL__SIGN_SEPARATOR: p->thinking = false; return to;
   case TSL__SIGN_SKIP: return to;
@@ -319,14 +387,20 @@ static uint32_t other_tag(const char *text, size_t n, size_t at) {
   return i < n && i > at + 2 && text[i] == (square ? ']' : '>') ? (uint32_t)i + 1 : 0;
 }
 
-/* Tags of another format in front of a call that was found without markup. */
-static void drop_tags(tsl__mend *m, pass *p, uint32_t at) {
+/* Does it close something: </name>, [/NAME], or a name with END in front? */
+static bool closes(const char *tag, size_t n) {
+  return memchr(tag, '/', n) != NULL || (n > 5 && !memcmp(tag, "[END_", 5));
+}
+
+/* Tags of another format in front of a call that was found without markup; `special`: only those
+ * that are spelled as special tokens are. */
+static void drop_tags(tsl__mend *m, pass *p, uint32_t at, bool special) {
   for (;;) {
     strip(&p->content);
     size_t n = p->content.text.n, i = n;
     const char *text = p->content.text.at;
     while (i && n - i < 64 && text[i - 1] != '<' && text[i - 1] != '[') i--;
-    if (!i || other_tag(text, n, i - 1) != n) return;
+    if (!i || other_tag(text, n, i - 1) != n || (special && text[i] != '|')) return;
     tsl__mend_note(m, &m->outer, TSL__REPAIR_MARKUP, at, none);
     p->content.text.n = i - 1;
   }
@@ -337,7 +411,7 @@ static uint32_t past_tags(tsl__mend *m, uint32_t at) {
   for (;;) {
     uint32_t next = tsl__mend_space(m, at), to;
     if (next == m->length || !(to = other_tag(m->text, m->length, next)) ||
-        !memchr(m->text + next, '/', to - next))
+        !closes(m->text + next, to - next))
       return at;
     tsl__mend_note(m, &m->outer, TSL__REPAIR_MARKUP, next, none);
     at = to;
@@ -357,10 +431,9 @@ static bool is_wrapped(const tsl__mend *m, const pass *p, uint32_t to) {
 /* The call from `at` to `to` was read; where reading goes on. */
 static uint32_t behind_call(tsl__mend *m, pass *p, uint32_t at, uint32_t to) {
   strip(&p->content);
-  if (p->anywhere || is_wrapped(m, p, to)) {
-    drop_tags(m, p, at);
-    to = past_tags(m, to);
-  }
+  bool wrapped = p->anywhere || is_wrapped(m, p, to);
+  drop_tags(m, p, at, !wrapped);
+  if (wrapped) to = past_tags(m, to);
   p->thinking = m->first = false;
   for (p->gap_from = to; p->gap_from > at && tsl__mend_is_space(m->text[p->gap_from - 1]);)
     p->gap_from--;
@@ -383,15 +456,18 @@ static void read_all(tsl__mend *m, pass *p) {
       i = behind_call(m, p, i, to);
       continue;
     }
-    if (tsl__bytes_has(&m->plan->first, (uint8_t)m->text[i]) && (to = tsl__mend_lone_start(m, i))) {
+    const tsl__mend_text *t = tsl__mend_markup(m, i, &to);
+    bool section = t && t->sign == TSL__SIGN_SECTION,
+         may_start = !section && tsl__bytes_has(&m->plan->first, (uint8_t)m->text[i]);
+    uint32_t alone = may_start ? tsl__mend_lone_start(m, i) : 0;
+    if (alone) {
       tsl__mend_note(m, &m->outer, TSL__REPAIR_MARKUP, i, none);
-      i = tsl__mend_space(m, to);
+      i = tsl__mend_space(m, alone);
       strip(&p->content);
       continue;
     }
-    const tsl__mend_text *t = tsl__mend_markup(m, i, &to);
-    if (t) {
-      i = obey(m, p, t, i, to);
+    if (t || closes_fence(m, i)) {
+      i = t ? obey(m, p, t, i, to) : i + 3;
       continue;
     }
     put_gap(m, p, i);
@@ -420,8 +496,8 @@ static bool only_markup(const tsl__out *o) {
 static void forget(tsl__mend *m, pass *p) {
   tsl__vec_free(m->alloc, &p->content.text);
   tsl__vec_free(m->alloc, &p->reasoning.text);
-  m->calls.n = m->notes.n = m->outer.n = 0;
-  m->in_section = m->fenced = false;
+  m->calls.n = m->notes.n = m->outer.n = m->parted = 0;
+  m->in_section = m->fenced = m->open_fence = m->sectioned = m->listed = false;
 }
 
 /* Once more, with calls that have no markup: of what the grammar allows only such as are all. */
@@ -430,14 +506,22 @@ static void read_bare(tsl__mend *m, pass *p) {
   *p = (pass){.content.alloc = m->alloc, .reasoning.alloc = m->alloc, .anywhere = true};
   read_all(m, p);
   if (m->calls.n) tsl__mend_note(m, &m->outer, TSL__REPAIR_BEGIN, 0, none);
-  if (!m->calls.n || m->refused || only_markup(&p->content)) return;
+  if (m->refused || only_markup(&p->content) || m->parted == m->calls.n) return;
   m->calls.n = 0;
+}
+
+/* What was mended where no reader noted anything. */
+static tsl__repair other_repair(const tsl__mend *m, uint32_t refused) {
+  const tsl__mend_plan *p = m->plan;
+  if (m->refused && tsl__mend_space(m, refused) == m->length) return TSL__REPAIR_END;
+  if (m->calls.n && p->has_section && !m->sectioned) return TSL__REPAIR_BEGIN;
+  return m->calls.n && p->has_list && !m->listed ? TSL__REPAIR_BRACKET : TSL__REPAIR_SPELLING;
 }
 
 static void hand_over(tsl__mend *m, pass *p, uint32_t refused, tsl__mended *out) {
   bool noted = m->outer.n || m->fenced;
   for (size_t i = 0; i < m->calls.n; i++) noted |= m->calls.at[i].repairs.length > 0;
-  if (!noted) tsl__mend_note(m, &m->outer, TSL__REPAIR_SPELLING, refused, none);
+  if (!noted) tsl__mend_note(m, &m->outer, other_repair(m, refused), refused, none);
   if (m->fenced) tsl__mend_note(m, &m->outer, TSL__REPAIR_FENCE, 0, none);
   out->content = keep(m, &p->content);
   out->reasoning = keep(m, &p->reasoning);
@@ -456,6 +540,7 @@ tsl_status tsl__mend_read(const void *plan, tsl__arena *arena, const char *text,
                  .text = text,
                  .length = length,
                  .refused = refused != TSL__ACCEPTED,
+                 .refused_at = refused,
                  .work_max = (uint64_t)length * 64 + (1u << 20)};
   pass p = {.content.alloc = m.alloc, .reasoning.alloc = m.alloc};
   *out = (tsl__mended){.content = none};

@@ -6,8 +6,10 @@
  *                      their arguments are written, what is markup (mend_plan.c)
  *           answer     one reading of one answer (mend.c, mend_calls.c, mend_elements.c)
  *           names      which tool is meant (mend_names.c)
- *           JSON       as models write it (mend_json.c)
+ *           JSON       as models write it (mend_json.c), and as it is written (mend_write.c)
+ *           bare       calls without the markup of their format (mend_bare.c)
  *           arguments  what fits the schema of a tool (mend_arguments.c)
+ *           ends       texts of tokens that end an answer (mend_ends.c)
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -41,6 +43,8 @@ typedef struct tsl__mend_form {
   bool has_id, id_first;
   bool attributes;              /* the name is an attribute of a tag */
   bool ends;                    /* something stands behind the arguments */
+  bool cut;                     /* the start is a part of the preset's */
+  bool named;                   /* the start begins with the name: it does so with a message */
   const tsl__mend_style *style; /* of elements; NULL: none */
   tsl__string quote;            /* stands around strings (of the styles with braces) */
 } tsl__mend_form;
@@ -61,6 +65,7 @@ typedef struct tsl__mend_text {
   tsl__string text;
   tsl__mend_sign sign;
   bool first; /* only where a message begins */
+  bool part;  /* it is one tag of a text of several */
 } tsl__mend_text;
 
 typedef struct tsl__mend_tool {
@@ -81,6 +86,9 @@ typedef struct tsl__mend_plan {
   bool bare_envelope;                  /* JSON that is a call may stand anywhere */
   bool content;                        /* text is bound to a format */
   bool lists;                          /* calls stand in a section, which may be a list */
+  bool ids;                            /* calls have an id beside their name */
+  bool has_section;                    /* markup stands in front of all calls */
+  bool has_list;                       /* and a bracket behind it */
   bool python;                         /* some form is name(key=value) */
   tsl__string name_key, arguments_key; /* of an envelope */
 } tsl__mend_plan;
@@ -105,7 +113,8 @@ typedef struct tsl__mend {
   const tsl_allocator *alloc;
   const char *text;
   uint32_t length;
-  bool refused, bare; /* bare: calls without their start count */
+  bool refused, bare;  /* bare: calls without their start count */
+  uint32_t refused_at; /* the byte that the grammar refuses */
   bool in_section;
   bool first;              /* a message begins here */
   uint64_t work, work_max; /* bytes looked at by readings that came to nothing */
@@ -113,12 +122,20 @@ typedef struct tsl__mend {
   tsl__notes notes; /* of the call under way */
   tsl__notes outer; /* of what is no call */
   bool fenced;
+  bool open_fence;   /* a section follows it: it is to be closed */
+  bool sectioned;    /* a section began */
+  bool listed;       /* calls stand in a list */
+  size_t parted;     /* calls in two parts with names: prose has none */
   tsl_status status; /* sticky */
 } tsl__mend;
 
 /* ---- mend_plan.c ----------------------------------------------------------------------------- */
 /* What reads answers of no format: belongs to the expressions. NULL on failure (t->status). */
 const tsl__mender *tsl__mend_plan_new(tsl__tags *t, tsl__exprs *x, const tsl__mend_source *from);
+
+/* ---- mend_ends.c ----------------------------------------------------------------------------- */
+/* Texts that end an answer and are no markup of the preset (tsl__mender.ends). NULL: no memory. */
+char *tsl__mend_ends(const tsl__mend_plan *p);
 
 /* ---- mend.c ---------------------------------------------------------------------------------- */
 void tsl__mend_note(tsl__mend *m, tsl__notes *to, tsl__repair repair, uint32_t at,
@@ -137,10 +154,28 @@ uint32_t tsl__mend_bound(const tsl__mend *m, uint32_t at);
 /* ---- mend_calls.c ---------------------------------------------------------------------------- */
 /* One call or several at `at`: the byte behind them, 0 if there is none. */
 uint32_t tsl__mend_calls(tsl__mend *m, uint32_t at);
-/* The same for calls without what stands in front of them. */
-uint32_t tsl__mend_bare(tsl__mend *m, uint32_t at);
 void tsl__mend_add(tsl__mend *m, tsl__string name, tsl__string id, tsl__json *arguments,
                    uint32_t at);
+
+/* The pieces of it. Each returns the byte behind a call, 0: there is none. A form whose start ends
+ * at `at`: */
+uint32_t tsl__mend_form_at(tsl__mend *m, const tsl__mend_form *f, uint32_t at);
+/* f(a=1), several in a row; f and JSON, with an id; f and elements, or JSON in their place. */
+uint32_t tsl__mend_python(tsl__mend *m, uint32_t at);
+uint32_t tsl__mend_named(tsl__mend *m, const tsl__mend_form *f, uint32_t at);
+uint32_t tsl__mend_styled(tsl__mend *m, const tsl__mend_form *f, uint32_t at);
+typedef tsl__json *(*tsl__loose_reader)(tsl__mend_json *l);
+/* The JSON at `at`, NULL: there is none; *to: the byte behind it. What was mended becomes notes of
+ * the call. */
+tsl__json *tsl__mend_read_json(tsl__mend *m, uint32_t at, tsl__string quote, tsl__loose_reader read,
+                               uint32_t *to);
+
+/* ---- mend_bare.c ----------------------------------------------------------------------------- */
+/* Calls at `at` without what the format has in front of them. The byte behind them; 0. */
+uint32_t tsl__mend_bare(tsl__mend *m, uint32_t at);
+/* A call in two parts, each with a name of its own: <name>f</name> and <arguments>, or a line
+ * `Action: f` and a line `Action Input: {...}`. The byte behind it; 0: there is none. */
+uint32_t tsl__mend_parted(tsl__mend *m, uint32_t at);
 
 /* Does an answer's tag stand alone at `at`, with no call behind it? The byte behind it; 0: no. */
 uint32_t tsl__mend_lone_start(const tsl__mend *m, uint32_t at);
@@ -162,8 +197,9 @@ uint32_t tsl__mend_read_name(const tsl__mend *m, uint32_t at, char stop, tsl__st
 /* The arguments from `at` on, as an object; *to: the byte behind them. */
 tsl__json *tsl__mend_elements(tsl__mend *m, const tsl__mend_style *style,
                               const tsl__mend_tool *tool, uint32_t at, uint32_t *to);
-/* The same of elements that have the names of the tool's properties. NULL: there is none. */
-tsl__json *tsl__mend_plain_elements(tsl__mend *m, const tsl__mend_tool *tool, uint32_t at,
+/* The same of elements of any style, or with the names of the tool's properties. NULL: there is
+ * none. */
+tsl__json *tsl__mend_other_elements(tsl__mend *m, const tsl__mend_tool *tool, uint32_t at,
                                     uint32_t *to);
 const tsl__mend_style *tsl__mend_style_of(tsl__string name);
 

@@ -18,6 +18,8 @@
  * Alone     A value that is no object goes to the tool's only property, if it has only one.
  * Typed     {"days": 3} for a property of strings alone becomes "3". A string stays one wherever a
  *           string may be, even if it looks like a number.
+ * Wrong     What does not fit stays as it is, with a note. Its kind may be wrong, or no "enum" has
+ *           it, or the grammar stopped within it. A required property that is not there is noted.
  * Unknown   A property that the schema does not name stays as it is: its kinds are not known.
  * Limits    References and combinations are followed 16 deep; what lies deeper is not known.
  * Cost      Linear in the arguments and the properties.
@@ -203,6 +205,10 @@ void tsl__mend_bare_value(tsl__mend *m, const tsl__json *root, const tsl__json *
     value = tsl__mend_json_value(&l);
     if (l.status != TSL_OK) m->status = l.status;
     bool string = kinds >> TSL__JSON_STRING & 1u;
+    if (value && !string && value->kind == TSL__JSON_STRING && blank(&l)) {
+      value = decode(m, (tsl__string){value->text, value->length}, others);
+      if (value) tsl__mend_note(m, &m->notes, TSL__REPAIR_TYPE, at, none);
+    }
     if (value && (!blank(&l) || !(others >> value->kind & 1u) || (string && l.found))) value = NULL;
     if (value) {
       for (uint32_t i = 0; i < TSL__REPAIRS; i++)
@@ -211,8 +217,10 @@ void tsl__mend_bare_value(tsl__mend *m, const tsl__json *root, const tsl__json *
   }
   if (value) {
     become(out, value);
+    out->offset += at;
     return;
   }
+  out->offset = at;
   out->kind = TSL__JSON_STRING;
   out->text = text.at;
   out->length = text.length;
@@ -257,6 +265,79 @@ static void name_by_spelling(tsl__mend *m, const tsl__json *properties, const ts
   }
 }
 
+/* ---- what does not fit ----------------------------------------------------------------------- */
+
+/* Is it none of the values that "enum" or "const" list? */
+static bool is_unlisted(const tsl__json *schema, const tsl__json *value) {
+  const tsl__json *list = GET(schema, "enum"), *one = GET(schema, "const");
+  bool found = !list || list->kind != TSL__JSON_ARRAY;
+  for (uint32_t i = 0; !found && i < list->length; i++)
+    found = tsl__json_equal(&list->items[i], value);
+  return !found || (one && !tsl__json_equal(one, value));
+}
+
+/* Does the grammar refuse the text within this string or number, which is not spelled in a way of
+ * its own? Then the value is too long, out of range, or matches no pattern. */
+static bool is_refused_inside(const tsl__mend *m, const tsl__json *value) {
+  uint32_t at = m->refused_at, from = value->offset;
+  if (!m->refused || m->notes.n || at <= from || at >= m->length || at - from > value->length + 1)
+    return false;
+  const char *text = m->text + from;
+  bool plain = value->kind == TSL__JSON_STRING;
+  if (plain) return !memchr(text, '\\', at - from) && m->text[at] != '\\';
+  plain = value->kind == TSL__JSON_NUMBER;
+  for (uint32_t i = 0; plain && i < value->length; i++)
+    plain = (value->text[i] >= '0' && value->text[i] <= '9') || value->text[i] == '-';
+  return plain && at - from <= value->length;
+}
+
+static bool is_whole(const tsl__json *value) {
+  const char *dot = value->length ? memchr(value->text, '.', value->length) : NULL;
+  for (; dot && ++dot < value->text + value->length;)
+    if (*dot != '0') return false;
+  return true;
+}
+
+static bool is_wrong(const tsl__mend *m, const tsl__json *root, const tsl__json *schema,
+                     const tsl__json *value) {
+  uint32_t kinds = tsl__mend_kinds(root, schema);
+  const tsl__json *type = schema->kind == TSL__JSON_OBJECT ? GET(schema, "type") : NULL;
+  bool integer = type && tsl__json_is(type, "integer", 7) && value->kind == TSL__JSON_NUMBER;
+  return (kinds && !(kinds >> value->kind & 1u)) || (integer && !is_whole(value)) ||
+         is_unlisted(schema, value) || is_refused_inside(m, value);
+}
+
+/* Of two members of one name the later one counts. */
+static void drop_doubles(tsl__mend *m, tsl__json *arguments, uint32_t at) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < arguments->length; i++) {
+    const tsl__json *one = &arguments->items[i];
+    bool again = false;
+    m->work += arguments->length - i;
+    for (uint32_t k = i + 1; m->work <= m->work_max && k < arguments->length && !again; k++)
+      again = one->key_length == arguments->items[k].key_length &&
+              !memcmp(one->key, arguments->items[k].key, one->key_length);
+    if (again)
+      tsl__mend_note(m, &m->notes, TSL__REPAIR_WRONG_ARGUMENT, at,
+                     (tsl__string){one->key, one->key_length});
+    else
+      arguments->items[kept++] = *one;
+  }
+  arguments->length = kept;
+}
+
+static void note_missing(tsl__mend *m, const tsl__json *schema, const tsl__json *arguments,
+                         uint32_t at) {
+  const tsl__json *required = GET(schema, "required");
+  for (uint32_t i = 0; required && required->kind == TSL__JSON_ARRAY && i < required->length; i++) {
+    tsl__string key = {required->items[i].text, required->items[i].length};
+    m->work += arguments->length;
+    if (required->items[i].kind == TSL__JSON_STRING && m->work <= m->work_max &&
+        !has_member(arguments, key))
+      tsl__mend_note(m, &m->notes, TSL__REPAIR_MISSING_ARGUMENT, at, key);
+  }
+}
+
 void tsl__mend_fit(tsl__mend *m, const tsl__mend_tool *tool, tsl__json *arguments, uint32_t at) {
   const tsl__json *schema = tool ? tool->parameters : NULL;
   const tsl__json *properties = schema ? GET(schema, "properties") : NULL;
@@ -275,7 +356,11 @@ void tsl__mend_fit(tsl__mend *m, const tsl__mend_tool *tool, tsl__json *argument
       fit_value(m, schema, of, value, at);
     else if (properties && !open_to_others(schema))
       tsl__mend_note(m, &m->notes, TSL__REPAIR_UNKNOWN_ARGUMENT, at, key);
+    if (of && is_wrong(m, schema, of, value))
+      tsl__mend_note(m, &m->notes, TSL__REPAIR_WRONG_ARGUMENT, at, key);
   }
+  drop_doubles(m, arguments, at);
+  if (schema) note_missing(m, schema, arguments, at);
 }
 
 /* The properties of a tool, or NULL where it names none. */
@@ -325,12 +410,61 @@ static bool holds_all(const tsl__mend_tool *tool, const tsl__json *value) {
   return kinds && !(kinds >> TSL__JSON_OBJECT & 1u);
 }
 
+/* {"arguments": {...}} as the arguments, where no property has that name: what is inside. */
+static const tsl__json *unwrapped(tsl__mend *m, const tsl__mend_tool *tool, const tsl__json *value,
+                                  uint32_t at) {
+  static const char *const wrappers[] = {"arguments", "parameters", "properties",
+                                         "args",      "kwargs",     "input"};
+  const tsl__json *properties = properties_of(tool), *inner;
+  if (!properties || value->kind != TSL__JSON_OBJECT || value->length != 1) return value;
+  inner = &value->items[0];
+  for (size_t i = 0; inner->kind == TSL__JSON_OBJECT && i < sizeof wrappers / sizeof *wrappers; i++)
+    if (inner->key_length == strlen(wrappers[i]) &&
+        !memcmp(inner->key, wrappers[i], inner->key_length) &&
+        !tsl__json_get(properties, wrappers[i], strlen(wrappers[i]))) {
+      tsl__mend_note(m, &m->notes, TSL__REPAIR_MEMBER, at, (tsl__string){"", 0});
+      return inner;
+    }
+  return value;
+}
+
+/* [{"name": "city", "value": "Paris"}, ...] as an object, where these are properties; NULL: it is
+ * another list. */
+static tsl__json *paired(tsl__mend *m, const tsl__mend_tool *tool, const tsl__json *list) {
+  const tsl__json *properties = properties_of(tool);
+  if (!properties || list->kind != TSL__JSON_ARRAY || !list->length) return NULL;
+  tsl__json *out = empty_object(m),
+            *items = tsl__arena_copy(m->arena, list->items, list->length * sizeof *items);
+  if (!out || !items) return m->status = TSL_ERR_NO_MEMORY, NULL;
+  for (uint32_t i = 0; i < list->length; i++) {
+    const tsl__json *pair = &list->items[i], *name, *value;
+    if (pair->kind != TSL__JSON_OBJECT || pair->length != 2) return NULL;
+    name = GET(pair, "name") ? GET(pair, "name") : GET(pair, "key");
+    value = GET(pair, "value");
+    if (!name || !value || name->kind != TSL__JSON_STRING ||
+        !tsl__json_get(properties, name->text, name->length))
+      return NULL;
+    items[i] = *value;
+    items[i].key = name->text;
+    items[i].key_length = name->length;
+  }
+  out->items = items;
+  out->length = list->length;
+  return out;
+}
+
 tsl__json *tsl__mend_object(tsl__mend *m, const tsl__mend_tool *tool, const tsl__json *value,
                             uint32_t at) {
   tsl__json *out = empty_object(m), *inner;
   tsl__string none = {"", 0};
   if (!out) return NULL;
   if (value && holds_all(tool, value)) value = &value->items[0];
+  if (value) value = unwrapped(m, tool, value, at);
+  tsl__json *pairs = value ? paired(m, tool, value) : NULL;
+  if (pairs) {
+    tsl__mend_note(m, &m->notes, TSL__REPAIR_MEMBER, at, none);
+    value = pairs;
+  }
   if (value && value->kind == TSL__JSON_OBJECT) {
     become(out, value);
   } else if (value && value->kind == TSL__JSON_STRING && value->length &&
@@ -343,7 +477,8 @@ tsl__json *tsl__mend_object(tsl__mend *m, const tsl__mend_tool *tool, const tsl_
     tsl__mend_note(m, &m->notes, TSL__REPAIR_BRACKET, at, none);
     become(out, &value->items[0]);
   } else if (value && value->kind != TSL__JSON_NULL &&
-             !(value->kind == TSL__JSON_STRING && !value->length)) {
+             !((value->kind == TSL__JSON_STRING || value->kind == TSL__JSON_ARRAY) &&
+               !value->length)) {
     if (!name_all(m, tool, value, out)) return NULL;
     tsl__mend_note(m, &m->notes, TSL__REPAIR_POSITION, at, none);
   } else if (value) {

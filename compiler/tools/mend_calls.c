@@ -52,14 +52,13 @@ static tsl__string trimmed(tsl__string s) {
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-typedef tsl__json *(*loose_reader)(tsl__mend_json *l);
 static tsl__json *as_value(tsl__mend_json *l) { return tsl__mend_json_value(l); }
 static tsl__json *as_call(tsl__mend_json *l) { return tsl__mend_json_members(l, ')'); }
 static tsl__json *as_members(tsl__mend_json *l) { return tsl__mend_json_members(l, '}'); }
 
 /* The value at `at`; *to: the byte behind it. What was mended becomes notes of the call. */
-static tsl__json *read_json(tsl__mend *m, uint32_t at, tsl__string quote, loose_reader read,
-                            uint32_t *to) {
+tsl__json *tsl__mend_read_json(tsl__mend *m, uint32_t at, tsl__string quote, tsl__loose_reader read,
+                               uint32_t *to) {
   tsl__mend_json l = {.alloc = m->alloc,
                       .arena = m->arena,
                       .text = m->text,
@@ -110,7 +109,9 @@ static const tsl__json *member(const tsl__json *object, const char *const *names
 static const char *const name_keys[] = {"name", "tool_name",      "function_name", "function",
                                         "tool", "recipient_name", "action"};
 static const char *const argument_keys[] = {
-    "arguments", "parameters", "args", "input", "params", "kwargs", "tool_input", "action_input"};
+    "arguments", "parameters",   "args",         "input",     "params",
+    "kwargs",    "tool_input",   "inputs",       "tool_args", "parameter",
+    "argument",  "action_input", "function_args"};
 static const char *const id_keys[] = {"id", "tool_call_id", "call_id"};
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
@@ -187,7 +188,9 @@ static bool add_envelope(tsl__mend *m, const tsl__json *object, uint32_t at) {
   bool own_name = p->name_key.length ? e.name_key && is(p->name_key, e.name_key) : !e.name_key,
        own_arguments =
            !p->arguments_key.length || !e.arguments_key || is(p->arguments_key, e.arguments_key);
-  if (!own_name || !own_arguments || e.wrapped) note(m, TSL__REPAIR_MEMBER, at);
+  uint32_t own = 1 + (e.arguments != NULL) + (p->ids && e.id.length);
+  if (!own_name || !own_arguments || e.wrapped || object->length > own)
+    note(m, TSL__REPAIR_MEMBER, at);
   const tsl__json *arguments = e.bare ? members_beside(m, object) : e.arguments;
   if (e.bare) note(m, TSL__REPAIR_MEMBER, at);
   if (m->status != TSL_OK) return false;
@@ -243,7 +246,8 @@ static uint32_t read_envelopes(tsl__mend *m, uint32_t at, bool opened) {
     if (byte_at(m, from) != '{' && byte_at(m, from) != '[' && !braceless) return end;
     size_t notes = m->notes.n;
     if (braceless) note(m, TSL__REPAIR_BRACKET, from);
-    tsl__json *value = read_json(m, from, none, braceless ? as_members : as_value, &to);
+    tsl__json *value = tsl__mend_read_json(m, from, none, braceless ? as_members : as_value, &to);
+    m->listed |= value && value->kind == TSL__JSON_ARRAY;
     if (!value || !add_envelopes(m, value, from)) {
       m->work += value ? to - from : 0;
       if (m->notes.n > notes) m->notes.n = notes;
@@ -299,7 +303,7 @@ static uint32_t find(const tsl__mend *m, uint32_t from, uint32_t to, tsl__string
 }
 
 /* A form whose start ends at `at`: name, id, JSON. */
-static uint32_t read_named(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
+uint32_t tsl__mend_named(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
   const tsl__mend_tool *tool;
   tsl__string name, id = none;
   uint32_t from = tsl__mend_space(m, at);
@@ -325,9 +329,18 @@ static uint32_t read_named(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
                                                                      : from,
                  end);
   }
+  if (f->id_prefix.length && !id.length) note(m, TSL__REPAIR_ID, behind);
+  if (f->after.length && !f->has_id && !tsl__mend_match(m, tsl__mend_space(m, behind), f->after))
+    note(m, TSL__REPAIR_BEGIN, behind);
   tsl__json *value = NULL;
-  if (bracket != UINT32_MAX) value = read_json(m, bracket, f->quote, as_value, &to);
+  if (bracket != UINT32_MAX) value = tsl__mend_read_json(m, bracket, f->quote, as_value, &to);
   if (!value) note(m, TSL__REPAIR_BRACKET, behind), to = behind;
+  envelope e; /* the name once more, and the arguments within */
+  if (value && open_envelope(m, value, &e) && e.arguments && tsl__mend_alike(e.name, name)) {
+    note(m, TSL__REPAIR_MEMBER, bracket);
+    tsl__mend_add(m, name, id, tsl__mend_object(m, tool, e.arguments, behind), from);
+    return m->status == TSL_OK ? to : 0;
+  }
   if (m->status != TSL_OK) return 0;
   tsl__mend_add(m, name, id, tsl__mend_object(m, tool, value, behind), from);
   return to;
@@ -350,7 +363,7 @@ static tsl__string attribute(const tsl__mend *m, uint32_t from, uint32_t to, con
 static tsl__json *other_elements(tsl__mend *m, const tsl__mend_tool *tool, uint32_t at,
                                  tsl__json *empty, uint32_t *to) {
   uint32_t end = *to;
-  tsl__json *value = tsl__mend_plain_elements(m, tool, at, &end);
+  tsl__json *value = tsl__mend_other_elements(m, tool, at, &end);
   if (!value) return empty;
   note(m, TSL__REPAIR_STYLE, at);
   *to = end;
@@ -358,7 +371,7 @@ static tsl__json *other_elements(tsl__mend *m, const tsl__mend_tool *tool, uint3
 }
 
 /* The same for elements. */
-static uint32_t read_styled(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
+uint32_t tsl__mend_styled(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
   const tsl__mend_tool *tool;
   tsl__string name = none, id = none;
   uint32_t from = tsl__mend_space(m, at), behind, to;
@@ -380,8 +393,11 @@ static uint32_t read_styled(tsl__mend *m, const tsl__mend_form *f, uint32_t at) 
     behind = tsl__mend_read_name(m, from, 0, &name);
     while (byte_at(m, behind) == '"' || byte_at(m, behind) == '\'') behind++;
     to = tsl__mend_match(m, behind, f->after);
+    if (!to && (to = tsl__mend_space(m, behind)) < m->length) {
+      if (m->text[to] == '/' && byte_at(m, to + 1) == '>') to++;
+      to = m->text[to] == '>' ? to + 1 : 0;
+    }
     behind = to ? to : behind;
-    if (!to && byte_at(m, behind) == '>') behind++;
   }
   if (!name.length || (m->bare && !tsl__mend_tool_of(m, name))) return 0;
   uint32_t first = tsl__mend_space(m, behind);
@@ -391,7 +407,8 @@ static uint32_t read_styled(tsl__mend *m, const tsl__mend_form *f, uint32_t at) 
   name = tsl__mend_known_name(m, name, from, &tool);
   tsl__json *value = NULL;
   bool json = byte_at(m, first) == '{';
-  if (json && (value = read_json(m, first, none, as_value, &to))) note(m, TSL__REPAIR_STYLE, first);
+  if (json && (value = tsl__mend_read_json(m, first, none, as_value, &to)))
+    note(m, TSL__REPAIR_STYLE, first);
   if (!json) value = tsl__mend_elements(m, f->style, tool, behind, &to);
   if (!json && value && !value->length) value = other_elements(m, tool, behind, value, &to);
   if (!value || m->status != TSL_OK) return 0;
@@ -409,7 +426,7 @@ static uint32_t past_list(tsl__mend *m, uint32_t end, bool list) {
 }
 
 /* Calls of Python's in a row, in a list or without. */
-static uint32_t read_python(tsl__mend *m, uint32_t at) {
+uint32_t tsl__mend_python(tsl__mend *m, uint32_t at) {
   uint32_t end = 0, to;
   bool list = false;
   for (;;) {
@@ -418,6 +435,7 @@ static uint32_t read_python(tsl__mend *m, uint32_t at) {
     uint32_t from = tsl__mend_space(m, at);
     while (byte_at(m, from) == ',' || byte_at(m, from) == ';' || byte_at(m, from) == '[') {
       list |= m->text[from] == '[';
+      m->listed |= list;
       from = tsl__mend_space(m, from + 1);
     }
     if (m->length - from > 6 && !memcmp(m->text + from, "print(", 6)) from += 6;
@@ -427,7 +445,7 @@ static uint32_t read_python(tsl__mend *m, uint32_t at) {
     if (!name.length || byte_at(m, paren) != '(' || (m->bare && !tsl__mend_tool_of(m, name)))
       return past_list(m, end, list);
     name = tsl__mend_known_name(m, name, from, &tool);
-    tsl__json *value = read_json(m, paren + 1, none, as_call, &to);
+    tsl__json *value = tsl__mend_read_json(m, paren + 1, none, as_call, &to);
     if (!value) return past_list(m, end, list);
     tsl__mend_add(m, name, none, tsl__mend_object(m, tool, value, paren), from);
     if (m->status != TSL_OK) return 0;
@@ -457,10 +475,17 @@ static bool cut_off(const tsl__mend *m, uint32_t at) {
   return false;
 }
 
+static bool is_in(tsl__string text, const char *part) {
+  size_t n = strlen(part);
+  for (uint32_t i = 0; i + n <= text.length; i++)
+    if (!memcmp(text.at + i, part, n)) return true;
+  return false;
+}
+
 /* What ends a call, or all of them: the byte behind it. An end that comes twice is noted. */
 static uint32_t read_end(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
   const tsl__mend_text *last = NULL;
-  bool ended = !f->ends;
+  bool ended = !f->ends, fenced = !is_in(f->after, "```");
   for (uint32_t to;;) {
     at = tsl__mend_space(m, at);
     if (f->start.length) at = tsl__mend_space(m, past_lines(m, at));
@@ -469,7 +494,7 @@ static uint32_t read_end(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
     if (t && (t->sign == TSL__SIGN_CALL_END || t->sign == TSL__SIGN_SECTION_END)) {
       if (t->sign == TSL__SIGN_SECTION_END) m->in_section = false;
       if (t == last) tsl__mend_note(m, &m->outer, TSL__REPAIR_MARKUP, at, none);
-      ended = true;
+      ended |= !t->part && (t->sign == TSL__SIGN_CALL_END || f->kind == TSL__MEND_ENVELOPE);
       last = t;
       at = to;
     } else if (c && strchr("}])\"", c) && (to = extra_brackets(m, at)) > at) {
@@ -477,11 +502,13 @@ static uint32_t read_end(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
       at = to;
     } else if (c == '`' && m->length - at >= 3 && !memcmp(m->text + at, "```", 3)) {
       m->fenced |= f->kind == TSL__MEND_ENVELOPE;
+      fenced = true;
       at += 3;
     } else {
       break;
     }
   }
+  if (!fenced) tsl__mend_note(m, &m->outer, TSL__REPAIR_FENCE, at, none);
   if (!ended && f->start.length) tsl__mend_note(m, &m->outer, TSL__REPAIR_END, at, none);
   return !ended && cut_off(m, at) ? m->length : at;
 }
@@ -489,8 +516,8 @@ static uint32_t read_end(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 /* A call in another style than the form's, of a tool of the request: f(a=1), or f and then JSON. */
-static uint32_t read_other_style(tsl__mend *m, uint32_t at) {
-  static const tsl__mend_form named = {.kind = TSL__MEND_JSON};
+static uint32_t read_other_style(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
+  const tsl__mend_form named = {.kind = TSL__MEND_JSON, .quote = f->quote};
   const tsl__mend_form tags = {.kind = TSL__MEND_ELEMENTS,
                                .style = tsl__mend_style_of((tsl__string){"qwen_xml", 8})};
   tsl__string name;
@@ -499,10 +526,11 @@ static uint32_t read_other_style(tsl__mend *m, uint32_t at) {
   m->bare = true;
   m->notes.n = 0;
   if (!m->plan->python) note(m, TSL__REPAIR_STYLE, at);
-  uint32_t to = read_python(m, at);
+  uint32_t to = tsl__mend_python(m, at);
+  if (!to) to = tsl__mend_parted(m, at);
   if (!to && byte_at(m, behind) == '<' && byte_at(m, behind + 1) != '/')
-    to = read_styled(m, &tags, at);
-  if (!to) to = read_named(m, &named, at);
+    to = tsl__mend_styled(m, &tags, at);
+  if (!to) to = tsl__mend_named(m, &named, at);
   m->bare = before;
   return to;
 }
@@ -514,23 +542,24 @@ static bool python_here(const tsl__mend *m, uint32_t at) {
   return byte_at(m, behind) == '(' && tsl__mend_tool_of(m, name);
 }
 
-static uint32_t read_form(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
+uint32_t tsl__mend_form_at(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
   size_t calls = m->calls.n;
   if (f->start.length) at = past_lines(m, at);
   uint32_t to = 0, inside = past_fence(m, at);
   if (f->start.length && inside != at) m->fenced = true;
   m->notes.n = 0;
+  if (f->cut) note(m, TSL__REPAIR_BEGIN, at);
   bool other = f->start.length && (f->kind == TSL__MEND_JSON || f->kind == TSL__MEND_ELEMENTS) &&
                python_here(m, at);
-  if (other) to = read_other_style(m, at);
+  if (other) to = read_other_style(m, f, at);
   if (!other) switch (f->kind) {
     case TSL__MEND_ENVELOPE:
       to = read_envelopes(m, inside, f->start.length > 0);
-      if (!to && f->start.length) to = read_other_style(m, inside);
+      if (!to && f->start.length) to = read_other_style(m, f, inside);
       break;
-    case TSL__MEND_JSON: to = read_named(m, f, at); break;
-    case TSL__MEND_ELEMENTS: to = read_styled(m, f, at); break;
-    case TSL__MEND_PYTHON: to = read_python(m, inside); break;
+    case TSL__MEND_JSON: to = tsl__mend_named(m, f, at); break;
+    case TSL__MEND_ELEMENTS: to = tsl__mend_styled(m, f, at); break;
+    case TSL__MEND_PYTHON: to = tsl__mend_python(m, inside); break;
     }
   if (!to) {
     m->calls.n = calls;
@@ -550,7 +579,7 @@ static bool fits_better(const tsl__mend *m, const tsl__mend_form *f, uint32_t at
 /* Does a form begin at `at`? *from: the byte behind its start. */
 static bool begins(const tsl__mend *m, const tsl__mend_form *f, uint32_t at, uint32_t *from) {
   *from = f->start.length ? tsl__mend_match(m, at, f->start) : at;
-  if (f->start.length) return *from != 0;
+  if (f->start.length) return *from != 0 && (!f->named || m->first);
   return f->kind == TSL__MEND_JSON ? m->first : m->in_section && f->kind != TSL__MEND_ELEMENTS;
 }
 
@@ -562,8 +591,9 @@ uint32_t tsl__mend_calls(tsl__mend *m, uint32_t at) {
       const tsl__mend_form *f = &p->forms[i];
       uint32_t from, to;
       if (!begins(m, f, at, &from) || (!round && !fits_better(m, f, from))) continue;
+      m->sectioned |= f->kind == TSL__MEND_ENVELOPE && f->start.length;
       m->bare = !m->refused || (!f->start.length && f->kind == TSL__MEND_JSON);
-      to = read_form(m, f, from);
+      to = tsl__mend_form_at(m, f, from);
       m->bare = bare;
       if (to) return to;
     }
@@ -582,61 +612,4 @@ uint32_t tsl__mend_lone_start(const tsl__mend *m, uint32_t at) {
       if (tsl__mend_match(m, next, m->plan->forms[k].start)) return to;
   }
   return 0;
-}
-
-/* The byte behind <function=, as models spell it, or behind the "<" in front of a tool's name; 0:
- * neither stands there. */
-static uint32_t function_tag(const tsl__mend *m, uint32_t at) {
-  static const tsl__string starts[] = {
-      {"<function=", 10}, {"<function name=", 15}, {"<FUNCTION=", 10}};
-  tsl__string name;
-  for (size_t i = 0; i < COUNT(starts); i++) {
-    uint32_t to = tsl__mend_match(m, at, starts[i]);
-    if (to) return to;
-  }
-  uint32_t behind = byte_at(m, at) == '<' ? tsl__mend_read_name(m, at + 1, '>', &name) : 0;
-  return behind && byte_at(m, behind) == '>' && tsl__mend_tool_of(m, name) ? at + 1 : 0;
-}
-
-/* <function=f>, with JSON or with elements behind it, as several families write it. */
-static uint32_t read_function_tag(tsl__mend *m, uint32_t at) {
-  static const tsl__string end = {"</function>", 11};
-  const tsl__mend_form tag = {.kind = TSL__MEND_ELEMENTS,
-                              .after = {">", 1},
-                              .style = tsl__mend_style_of((tsl__string){"qwen_xml", 8})};
-  uint32_t inside = function_tag(m, at);
-  if (!inside) return 0;
-  m->notes.n = 0;
-  note(m, TSL__REPAIR_STYLE, at);
-  uint32_t to = read_styled(m, &tag, inside),
-           behind = to ? tsl__mend_match(m, tsl__mend_space(m, to), end) : 0;
-  return behind ? behind : to;
-}
-
-/* f and its elements, without what stands in front of the name. */
-static uint32_t read_bare_elements(tsl__mend *m, uint32_t at) {
-  tsl__string name;
-  uint32_t behind = tsl__mend_space(m, tsl__mend_read_name(m, at, 0, &name));
-  for (uint32_t i = 0; i < m->plan->form_count && tsl__mend_tool_of(m, name); i++) {
-    const tsl__mend_form *f = &m->plan->forms[i];
-    if (f->kind != TSL__MEND_ELEMENTS || f->attributes || !f->style || !*f->style->open) continue;
-    tsl__string open = {f->style->open, (uint32_t)strlen(f->style->open)};
-    m->notes.n = 0;
-    if (tsl__mend_match(m, behind, open)) return read_styled(m, f, at);
-  }
-  return 0;
-}
-
-uint32_t tsl__mend_bare(tsl__mend *m, uint32_t at) {
-  static const tsl__mend_form json = {.kind = TSL__MEND_ENVELOPE},
-                              python = {.kind = TSL__MEND_PYTHON};
-  bool before = m->bare;
-  char c = byte_at(m, at);
-  m->bare = true;
-  uint32_t to = c == '{' || c == '[' ? read_form(m, &json, at) : 0;
-  if (!to && (c == '[' || tsl__mend_is_name_byte(c))) to = read_form(m, &python, at);
-  if (!to && c == '<') to = read_function_tag(m, at);
-  if (!to && tsl__mend_is_name_byte(c)) to = read_bare_elements(m, at);
-  m->bare = before;
-  return m->status == TSL_OK ? to : 0;
 }

@@ -37,10 +37,12 @@ static const tsl__mend_style styles[] = {
     {"deepseek_xml", "<｜DSML｜parameter", ">", "", "</｜DSML｜parameter>", NULL, false},
     {"deepseek_v4_1_xml", "<｜DSML｜ parameter", ">", "", "</｜DSML｜ parameter>", NULL, false},
     {"glm_xml", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", NULL, false},
+    {"glm_xml with names", "<arg_name>", "</arg_name>", "<arg_value>", "</arg_value>", NULL, false},
     {"gigachat_xml", "<｜GCML｜parameter", ">", "", "</｜GCML｜parameter>", NULL, false},
     {"ifm_xml", "<ifm|arg_key>", "</ifm|arg_key>", "<ifm|arg_value>", "</ifm|arg_value>", NULL,
      false},
     {"atem_xml", "<atem:parameter", ">", "", "</atem:parameter>", NULL, false},
+    {"qwen_xml with param", "<param", ">", "", "</param>", NULL, false},
     {"minicpm_xml", "<param", ">", "", "</param>", NULL, false},
     {"kimi_k3_xml", "<|open|>argument", "<|sep|>", "", "<|close|>argument<|sep|>", NULL, false},
     {"cohere_xml", "<cofl:value", ">", "", "</cofl:value>", NULL, true},
@@ -70,6 +72,13 @@ static uint32_t find(const tsl__mend *m, uint32_t at, const char *text) {
     at++;
   }
   return m->length;
+}
+
+/* The same in any spelling. */
+static uint32_t find_alike(const tsl__mend *m, uint32_t at, const char *text) {
+  char first[2] = {text[0], 0};
+  for (at = find(m, at, first); at < m->length && !match(m, at, text);) at = find(m, at + 1, first);
+  return at;
 }
 
 /* ---- heads ----------------------------------------------------------------------------------- */
@@ -107,10 +116,13 @@ static uint8_t type_of(tsl__string name, tsl__string value) {
 static void attributes(const tsl__mend *m, uint32_t at, uint32_t end, head *out) {
   while (at < end) {
     while (at < end && strchr(" \t\r\n", m->text[at])) at++;
+    if (at == end) return;
     uint32_t from = at;
     while (at < end && !strchr(" \t\r\n=", m->text[at])) at++;
     tsl__string name = {m->text + from, at - from}, value = {"", 0};
-    if (at < end && m->text[at] == '=') at = attribute(m, at + 1, end, &value);
+    uint32_t sign = tsl__mend_space(m, at);
+    if (sign < end && m->text[sign] == '=')
+      at = attribute(m, tsl__mend_space(m, sign + 1), end, &value);
     if (!name.length || is(name, "name") || is(name, "key")) out->key = value;
     if (type_of(name, value)) out->type = type_of(name, value);
     if (at == from) at++;
@@ -150,7 +162,7 @@ static bool read_head(tsl__mend *m, const tsl__mend_style *style, uint32_t at, h
     uint32_t next = match(m, end, style->between), value;
     if (!next) next = end;
     value = match(m, tsl__mend_space(m, next), style->inner);
-    out->value = value ? value : next;
+    out->value = value ? value : tsl__mend_space(m, next);
     return true;
   }
   end = find(m, from, style->between);
@@ -192,25 +204,28 @@ static bool in_cdata(const tsl__mend *m, const tsl__mend_style *style, uint32_t 
 
 /* The closing tag of the value at `at`. It is the first one with an element or the call's end
  * behind it, as a string may hold the text of the tag. If none is like that, the first one. */
-static uint32_t closing_of(const tsl__mend *m, const tsl__mend_style *style, uint32_t at) {
+static uint32_t closing_of(tsl__mend *m, const tsl__mend_style *style, uint32_t at) {
   uint32_t first = find(m, at, style->close), n = (uint32_t)strlen(style->close);
   if (style->nested || first == m->length || goes_on(m, style, first + n)) return first;
-  uint32_t stop = find(m, first, style->open);
+  uint32_t stop = find_alike(m, first, style->open);
   for (uint32_t i = first, tries = 0; tries < 64; tries++) {
     i = find(m, i + n, style->close);
     if (i >= stop) return first;
-    if (goes_on(m, style, i + n)) return i;
+    if (!goes_on(m, style, i + n)) continue;
+    tsl__mend_note(m, &m->notes, TSL__REPAIR_STRING, first, (tsl__string){"", 0});
+    return i;
   }
   return first;
 }
 
 /* Where the value that begins at `at` ends; *next: the byte behind its closing tag. */
 static uint32_t value_end(tsl__mend *m, const tsl__mend_style *style, uint32_t at, uint32_t *next) {
-  uint32_t close = closing_of(m, style, at), open = find(m, at, style->open);
+  uint32_t close = closing_of(m, style, at), open = find_alike(m, at, style->open);
   tsl__string none = {"", 0};
+  if (!style->nested && close >= open) close = find_alike(m, at, style->close);
   if (close == m->length || open == m->length) m->work += m->length - at;
   if (close < m->length && (open > close || style->nested)) {
-    *next = close + (uint32_t)strlen(style->close);
+    *next = match(m, close, style->close);
     return close;
   }
   uint32_t end = tsl__mend_bound(m, at);
@@ -224,7 +239,7 @@ static uint32_t value_end(tsl__mend *m, const tsl__mend_style *style, uint32_t a
 /* A value without the line break on each side, in the styles that write one. */
 static tsl__string padded(const tsl__mend *m, const tsl__mend_style *style, uint32_t from,
                           uint32_t to) {
-  bool pads = !strcmp(style->name, "qwen_xml");
+  bool pads = !strncmp(style->name, "qwen_xml", 8);
   if (pads && from < to && m->text[from] == '\n') from++;
   if (pads && from < to && m->text[to - 1] == '\n') to--;
   return (tsl__string){m->text + from, to - from};
@@ -345,8 +360,8 @@ tsl__json *tsl__mend_elements(tsl__mend *m, const tsl__mend_style *style,
 
 /* Elements that have the names of the tool's properties, as <city>Paris</city>. NULL: there is
  * none. */
-tsl__json *tsl__mend_plain_elements(tsl__mend *m, const tsl__mend_tool *tool, uint32_t at,
-                                    uint32_t *to) {
+static tsl__json *plain_elements(tsl__mend *m, const tsl__mend_tool *tool, uint32_t at,
+                                 uint32_t *to) {
   const tsl__json *schema = tool ? tool->parameters : NULL, *of;
   values all = {0};
   tsl__json *out = NULL;
@@ -373,4 +388,22 @@ tsl__json *tsl__mend_plain_elements(tsl__mend *m, const tsl__mend_tool *tool, ui
   if (all.n && (!out || !out->items)) m->status = TSL_ERR_NO_MEMORY, out = NULL;
   tsl__vec_free(m->alloc, &all);
   return out;
+}
+
+/* The style, of all that have flat elements, whose element begins at `at`. It is the one with the
+ * longest tag: <param is a beginning of <parameter. NULL: there is none. */
+static const tsl__mend_style *style_at(tsl__mend *m, uint32_t at) {
+  const tsl__mend_style *best = NULL;
+  head h;
+  for (size_t i = 0; i < sizeof styles / sizeof *styles; i++)
+    if (!styles[i].nested && (!best || strlen(styles[i].open) > strlen(best->open)) &&
+        read_head(m, &styles[i], at, &h) && h.key.length)
+      best = &styles[i];
+  return best;
+}
+
+tsl__json *tsl__mend_other_elements(tsl__mend *m, const tsl__mend_tool *tool, uint32_t at,
+                                    uint32_t *to) {
+  const tsl__mend_style *style = style_at(m, tsl__mend_space(m, at));
+  return style ? tsl__mend_elements(m, style, tool, at, to) : plain_elements(m, tool, at, to);
 }

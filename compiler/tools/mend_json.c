@@ -34,8 +34,6 @@
 
 #include <stdio.h>
 
-#define DEPTH_MAX 256u
-
 typedef struct level {
   char close;
   uint32_t from; /* its first child among the pending ones */
@@ -172,18 +170,42 @@ static bool value_begins(const tsl__mend_json *l, uint32_t at, bool space) {
   return c == '{' || c == '[' || (space && c && strchr("\"'-0123456789tfnTFN", c));
 }
 
+/* The punctuation at `at`, 0 behind the end; those of Chinese as those of ASCII. *n: its bytes. */
+static char mark_at(const tsl__mend_json *l, uint32_t at, uint32_t *n) {
+  static const struct {
+    char chinese[4], is;
+  } marks[] = {{"\xEF\xBC\x8C", ','}, {"\xEF\xBC\x9A", ':'}, {"\xEF\xBC\x9B", ';'}};
+  *n = 1;
+  for (size_t i = 0; i < sizeof marks / sizeof *marks && l->stop - at >= 3; i++)
+    if (!memcmp(l->text + at, marks[i].chinese, 3)) return *n = 3, marks[i].is;
+  return at < l->stop ? l->text[at] : 0;
+}
+
+#define KEY_MAX 64u /* bytes of a key that is looked for behind a value without a comma */
+
+/* Do a name in quotes and a colon stand there? */
+static bool key_begins(const tsl__mend_json *l, uint32_t at) {
+  uint32_t i = at + 1, n;
+  while (i < l->stop && i - at < KEY_MAX && l->text[i] != l->text[at] && l->text[i] != '\n') i++;
+  if (i >= l->stop || l->text[i] != l->text[at]) return false;
+  i = past_space(l, i + 1);
+  return i < l->stop && (mark_at(l, i, &n) == ':' || value_begins(l, i, true));
+}
+
 /* Does a string end with the quote before `at`? A semicolon ends it where the next member or a
- * bracket follows. */
-static bool ends_there(const tsl__mend_json *l, uint32_t at, bool key) {
-  uint32_t from = at;
+ * bracket follows. So does a quote behind white space, which within an object begins a key. */
+static bool ends_there(const tsl__mend_json *l, uint32_t at, bool key, bool member) {
+  uint32_t from = at, n;
   at = past_space(l, behind_comment(l, past_space(l, at)));
-  if (at == l->stop || (l->text[at] && strchr(",:=}])", l->text[at]))) return true;
+  char mark = mark_at(l, at, &n);
+  if (at == l->stop || (mark && strchr(",:=}])", mark))) return true;
   if (l->stop - at >= 3 && !memcmp(l->text + at, "```", 3)) return true;
   uint32_t next = past_space(l, at + 1);
   if (l->text[at] == ';' &&
       (next >= l->stop || is_quote(l, next) || l->text[next] == '}' || l->text[next] == ']'))
     return true;
-  return key ? value_begins(l, at, at > from) : at > from && is_quote(l, at);
+  if (key) return value_begins(l, at, at > from);
+  return at > from && is_quote(l, at) && (!member || key_begins(l, at));
 }
 
 static bool named_at(const tsl__mend_json *l, uint32_t from, char then);
@@ -230,7 +252,7 @@ static bool quoted(reader *r, tsl__string quote, bool escapes, bool key) {
   tsl__mend_json *l = r->l;
   uint32_t from = l->at, found = l->found;
   char innermost = r->levels.n ? r->levels.at[r->levels.n - 1].close : 0;
-  bool member = innermost == '}';
+  bool member = innermost == '}', typographic = (uint8_t)quote.at[0] == 0xE2;
   r->buffer.n = 0;
   while (l->at < l->stop) {
     char c = l->text[l->at];
@@ -243,7 +265,7 @@ static bool quoted(reader *r, tsl__string quote, bool escapes, bool key) {
         return quoted_to(r, quote, from, comma);
       }
       l->at += quote.length;
-      if (!escapes || ends_there(l, l->at, key)) return true;
+      if (!escapes || ends_there(l, l->at, key, member)) return true;
       if (innermost == ')' && tsl__mend_is_space(l->text[l->at]) &&
           named_at(l, past_space(l, l->at), '='))
         return true; /* f(a="x" b=1) */
@@ -252,6 +274,7 @@ static bool quoted(reader *r, tsl__string quote, bool escapes, bool key) {
       if (!put(r, quote.at, quote.length)) return false;
       continue;
     }
+    if (typographic && c == '"' && ends_there(l, l->at + 1, key, member)) return l->at++, true;
     l->at++;
     if (c == '\\' && escapes && l->at < l->stop) {
       if (!escape(r)) return false;
@@ -266,16 +289,27 @@ static bool quoted(reader *r, tsl__string quote, bool escapes, bool key) {
   return true;
 }
 
+/* Do three quotes begin there, which three of them end? */
+static bool is_tripled(const tsl__mend_json *l, tsl__string quote) {
+  if (!starts(l, quote.at, quote.length)) return false;
+  for (uint32_t i = l->at + 3; i + 3 <= l->stop; i++)
+    if (!memcmp(l->text + i, quote.at, 3)) return true;
+  return false;
+}
+
 /* A string in any quotes; false: there is none, or no memory. */
 static bool read_string(reader *r, bool key) {
-  static const tsl__string quotes[] = {{"\"", 1},           {"'", 1}, {"\xE2\x80\x9D", 3},
-                                       {"\xE2\x80\x99", 3}, {"`", 1}, {"\\\"", 2}};
+  static const tsl__string quotes[] = {{"\"", 1},           {"'", 1},  {"\xE2\x80\x9D", 3},
+                                       {"\xE2\x80\x99", 3}, {"`", 1},  {"\\\"", 2},
+                                       {"\"\"\"", 3},       {"'''", 3}};
   tsl__mend_json *l = r->l;
   if (l->quote.length && starts(l, l->quote.at, l->quote.length)) {
     l->at += l->quote.length;
     return quoted(r, l->quote, false, key);
   }
-  int kind = STARTS(l, "\"")                                          ? 0
+  int kind = is_tripled(l, quotes[6])                                 ? 6
+             : is_tripled(l, quotes[7])                               ? 7
+             : STARTS(l, "\"")                                        ? 0
              : STARTS(l, "'")                                         ? 1
              : STARTS(l, "\xE2\x80\x9C") || STARTS(l, "\xE2\x80\x9D") ? 2
              : STARTS(l, "\xE2\x80\x98")                              ? 3
@@ -361,7 +395,9 @@ static int word_of(const char *s, size_t n, bool *exact) {
 static uint32_t bare_end(const tsl__mend_json *l, const char *stops) {
   uint32_t i = l->at;
   while (i < l->stop && l->text[i] && !strchr(stops, l->text[i])) {
+    uint32_t n;
     if (l->quote.length && l->text[i] == l->quote.at[0] && i > l->at) break;
+    if (mark_at(l, i, &n) != l->text[i]) break;
     if (tsl__mend_is_space(l->text[i]) && l->stop - i > 2 && l->text[i + 1] == '/' &&
         (l->text[i + 2] == '/' || l->text[i + 2] == '*'))
       break;
@@ -403,7 +439,7 @@ static bool bare_value(reader *r, tsl__json *out) {
 
 static bool open_level(reader *r, tsl__json holder, char close) {
   level fresh = {close, (uint32_t)r->pending.n, r->l->at, holder};
-  if (r->levels.n >= DEPTH_MAX) return false;
+  if (r->levels.n >= TSL__MEND_DEPTH_MAX) return false;
   return tsl__vec_push(r->l->alloc, &r->levels, fresh) || failed(r->l);
 }
 
@@ -474,10 +510,12 @@ static bool read_key(reader *r, char close, tsl__json *holder) {
   if (!holder->user) {
     if (!copied(r, &holder->key, &holder->key_length)) return false;
     tsl__mend_json_space(l);
-    char c = l->at < l->stop ? l->text[l->at] : 0;
+    uint32_t n;
+    char c = mark_at(l, l->at, &n);
     if (c == ':' || c == '=') {
-      if (c != (close == ')' ? '=' : ':')) tsl__mend_json_note(l, TSL__REPAIR_COLON, l->at);
-      l->at++;
+      if (c != (close == ')' ? '=' : ':') || n > 1)
+        tsl__mend_json_note(l, TSL__REPAIR_COLON, l->at);
+      l->at += n;
       if (c == '=' && STARTS(l, ">")) l->at++;
       for (tsl__mend_json_space(l); STARTS(l, ":"); tsl__mend_json_space(l)) {
         tsl__mend_json_note(l, TSL__REPAIR_COLON, l->at);
@@ -494,9 +532,9 @@ static bool read_key(reader *r, char close, tsl__json *holder) {
     holder->user = 1;
   }
   char number[16];
-  int n = snprintf(number, sizeof number, "%zu", r->pending.n);
-  holder->key = tsl__arena_copy(l->arena, number, (size_t)n);
-  holder->key_length = (uint32_t)n;
+  int length = snprintf(number, sizeof number, "%zu", r->pending.n);
+  holder->key = tsl__arena_copy(l->arena, number, (size_t)length);
+  holder->key_length = (uint32_t)length;
   tsl__mend_json_note(l, TSL__REPAIR_POSITION, from);
   return holder->key || failed(l);
 }
@@ -518,10 +556,11 @@ static bool closing(reader *r, char c) {
 static bool separator(reader *r) {
   tsl__mend_json *l = r->l;
   uint32_t from = l->at, commas = 0;
-  for (;; l->at++, commas++) {
+  for (uint32_t n;; l->at += n, commas++) {
     tsl__mend_json_space(l);
-    if (l->at >= l->stop || (l->text[l->at] != ',' && l->text[l->at] != ';')) break;
-    if (l->text[l->at] == ';') tsl__mend_json_note(l, TSL__REPAIR_COMMA, l->at);
+    char mark = mark_at(l, l->at, &n);
+    if (mark != ',' && mark != ';') break;
+    if (mark == ';' || n > 1) tsl__mend_json_note(l, TSL__REPAIR_COMMA, l->at);
   }
   bool first = r->pending.n == r->levels.at[r->levels.n - 1].from,
        last = l->at >= l->stop || strchr("}])", l->text[l->at]) || STARTS(l, "```");
@@ -587,79 +626,4 @@ tsl__json *tsl__mend_json_members(tsl__mend_json *l, char close) {
   reader r = {.l = l};
   bool fine = open_level(&r, (tsl__json){0}, close) && levels(&r);
   return finish(&r, fine);
-}
-
-/* ---- writing --------------------------------------------------------------------------------- */
-
-void tsl__out_put(tsl__out *o, const char *text, size_t n) {
-  if (!n || o->failed) return;
-  if (!tsl__vec_reserve(o->alloc, &o->text, n)) {
-    o->failed = true;
-    return;
-  }
-  memcpy(o->text.at + o->text.n, text, n);
-  o->text.n += n;
-}
-
-void tsl__out_quoted(tsl__out *o, const char *text, size_t n) {
-  tsl__out_put(o, "\"", 1);
-  for (size_t i = 0; i < n; i++) {
-    char buffer[8];
-    uint8_t c = (uint8_t)text[i];
-    size_t length = c < 0x80 ? 0 : tsl__json_sequence(text + i, text + n);
-    if (length)
-      tsl__out_put(o, text + i, length), i += length - 1;
-    else if (c >= 0x80)
-      tsl__out_put(o, "\xEF\xBF\xBD", 3);
-    else if (c == '"' || c == '\\')
-      tsl__out_put(o, (char[]){'\\', (char)c}, 2);
-    else if (c == '\n')
-      tsl__out_put(o, "\\n", 2);
-    else if (c < 0x20)
-      tsl__out_put(o, buffer, (size_t)snprintf(buffer, sizeof buffer, "\\u%04x", c));
-    else
-      tsl__out_put(o, (const char *)&c, 1);
-  }
-  tsl__out_put(o, "\"", 1);
-}
-
-static void put_scalar(tsl__out *o, const tsl__json *value) {
-  static const char *const words[] = {"null", "false", "true"};
-  if (value->kind == TSL__JSON_STRING)
-    tsl__out_quoted(o, value->text, value->length);
-  else if (value->kind == TSL__JSON_NUMBER)
-    tsl__out_put(o, value->text, value->length);
-  else
-    tsl__out_string(o, words[value->kind]);
-}
-
-void tsl__out_json(tsl__out *o, const tsl__json *value) {
-  struct {
-    const tsl__json *of;
-    uint32_t next;
-  } stack[DEPTH_MAX + 8];
-  uint32_t depth = 0;
-  for (;;) {
-    if (value && value->kind >= TSL__JSON_ARRAY && depth < sizeof stack / sizeof *stack) {
-      tsl__out_string(o, value->kind == TSL__JSON_ARRAY ? "[" : "{");
-      stack[depth].of = value;
-      stack[depth++].next = 0;
-    } else if (value) {
-      put_scalar(o, value->kind >= TSL__JSON_ARRAY ? &(tsl__json){.kind = TSL__JSON_NULL} : value);
-    }
-    if (!depth) return;
-    const tsl__json *of = stack[depth - 1].of;
-    uint32_t i = stack[depth - 1].next++;
-    if (i == of->length) {
-      tsl__out_string(o, of->kind == TSL__JSON_ARRAY ? "]" : "}");
-      depth--;
-      value = NULL;
-      continue;
-    }
-    value = &of->items[i];
-    if (i) tsl__out_string(o, ", ");
-    if (of->kind != TSL__JSON_OBJECT) continue;
-    tsl__out_quoted(o, value->key, value->key_length);
-    tsl__out_string(o, ": ");
-  }
 }

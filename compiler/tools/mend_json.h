@@ -37,8 +37,12 @@ typedef enum tsl__repair {
   TSL__REPAIR_THINKING,         /* a block of thinking that was not opened, or not closed */
   TSL__REPAIR_UNKNOWN_TOOL,     /* with its name */
   TSL__REPAIR_UNKNOWN_ARGUMENT, /* with its name */
+  TSL__REPAIR_MISSING_ARGUMENT, /* with its name: the schema requires it */
+  TSL__REPAIR_WRONG_ARGUMENT,   /* with its name: the schema does not allow the value */
   TSL__REPAIRS
 } tsl__repair;
+
+#define TSL__MEND_DEPTH_MAX 256u /* of values in one another */
 
 /* A reader of such a text. */
 typedef struct tsl__mend_json {

@@ -71,8 +71,8 @@ static tsl__string from_on(tsl__string s, uint32_t at) {
 
 /* In front of JSON: up to its first bracket or quote. */
 static tsl__string start_core(tsl__string s) {
-  uint32_t brace = find(s, "{");
-  if (brace != UINT32_MAX) s = first_of(s, brace);
+  uint32_t name = find(s, "{name}") == 0 ? 6 : 0, brace = find(from_on(s, name), "{");
+  if (brace != UINT32_MAX) s = first_of(s, name + brace);
   s = trimmed(s);
   if (s.length && s.at[s.length - 1] == '[') s.length--;
   return trimmed(s);
@@ -101,13 +101,15 @@ static tsl__string text_at(const tsl__json *list, uint32_t i) {
 
 /* ---- markup ---------------------------------------------------------------------------------- */
 
-static void add_one(builder *b, tsl__string text, tsl__mend_sign sign) {
+static void add_one(builder *b, tsl__string text, tsl__mend_sign sign, bool part) {
   for (size_t i = 0; i < b->texts.n; i++)
     if (b->texts.at[i].text.length == text.length &&
-        !memcmp(b->texts.at[i].text.at, text.at, text.length))
+        !memcmp(b->texts.at[i].text.at, text.at, text.length)) {
+      b->texts.at[i].part &= part;
       return;
+    }
   bool tag = text.length && strchr("<[]>", text.at[0]);
-  tsl__mend_text fresh = {copied(b, text), sign, !tag};
+  tsl__mend_text fresh = {copied(b, text), sign, !tag, part};
   if (!text.length || b->failed) return;
   tsl__bytes_add(&b->plan->first, (uint8_t)text.at[0]);
   if (!tsl__vec_push(b->alloc, &b->texts, fresh)) b->failed = true;
@@ -123,11 +125,11 @@ static uint32_t tag_length(tsl__string s) {
 static void add_text(builder *b, tsl__string text, tsl__mend_sign sign) {
   uint32_t tags = 0;
   tsl__string rest = text = trimmed(text);
-  add_one(b, text, sign);
+  add_one(b, text, sign, false);
   for (uint32_t n; (n = tag_length(rest)); tags++) rest = trimmed(from_on(rest, n));
   if (rest.length || tags < 2) return;
   for (rest = text; rest.length; rest = trimmed(from_on(rest, tag_length(rest))))
-    add_one(b, first_of(rest, tag_length(rest)), sign);
+    add_one(b, first_of(rest, tag_length(rest)), sign, true);
 }
 
 static void add_list(builder *b, const tsl__json *list, tsl__mend_sign sign, bool json) {
@@ -185,7 +187,8 @@ static void add_form(builder *b, tsl__mend_form form, tsl__string start) {
   if (!form.after.at) form.after = empty;
   if (!form.then.at) form.then = empty;
   if (!form.id_prefix.at) form.id_prefix = empty;
-  if (form.start.length) tsl__bytes_add(&b->plan->first, (uint8_t)form.start.at[0]);
+  form.named = find(form.start, "{name}") == 0;
+  if (form.start.length && !form.named) tsl__bytes_add(&b->plan->first, (uint8_t)form.start.at[0]);
   for (size_t i = 0; i < b->forms.n; i++) {
     const tsl__mend_form *f = &b->forms.at[i];
     if (f->kind == form.kind && f->start.length == form.start.length &&
@@ -203,7 +206,8 @@ static void add_envelopes(builder *b, const tsl__json *form) {
   tsl__string start = start_core(tsl__form_text(form, "begin"));
   tsl__mend_form f = {.kind = TSL__MEND_ENVELOPE,
                       .ends = end_core(text_at(GET(form, "end"), 0), true).length > 0};
-  if (start.length && tsl__has_name(start)) start.length = 0; /* xLAM's begin is the name */
+  /* xLAM's begin is the name; Inkling's has a tag behind the name */
+  if (find(start, "{name}") != UINT32_MAX && find(start, "<") == UINT32_MAX) start.length = 0;
   if (!start.length && section) {
     begin = GET(section, "begin");
     f.ends = end_core(tsl__form_text(section, "end"), true).length > 0;
@@ -255,6 +259,9 @@ static void add_named(builder *b, const tsl__json *form, tsl__mend_form f) {
   if (space != UINT32_MAX && space + 10 == start.length) start.length = space;
   f.after = copied(b, trimmed(after));
   add_form(b, f, start);
+  uint32_t tag = tag_length(start); /* <|tool_call>call: without its word */
+  if (tag > 2 && tag < start.length && start.at[start.length - 1] == ':')
+    f.cut = true, add_form(b, f, first_of(start, tag)), f.cut = false;
   if (f.kind == TSL__MEND_ELEMENTS && last_tag(start).length) add_form(b, f, last_tag(start));
 }
 
@@ -361,7 +368,13 @@ static void fill(builder *b, const tsl__mend_source *from) {
   if (!from->thinking) p->thinking = false;
   p->forms = tsl__arena_copy(p->arena, b->forms.at, b->forms.n * sizeof *b->forms.at);
   p->texts = tsl__arena_copy(p->arena, b->texts.at, b->texts.n * sizeof *b->texts.at);
-  p->lists = tsl__form_object(b->preset, "section") != NULL;
+  const tsl__json *section = tsl__form_object(b->preset, "section");
+  tsl__string first = section ? text_at(GET(section, "begin"), 0) : (tsl__string){"", 0};
+  p->lists = section != NULL;
+  for (uint32_t i = 0; i < calls->length; i++)
+    p->ids |= GET(&calls->items[i], "behind") || GET(&calls->items[i], "id");
+  p->has_section = start_core(first).length > 0;
+  p->has_list = find(first, "[") != UINT32_MAX && find(first, "[") + 1 == trimmed(first).length;
   for (size_t i = 0; i < b->forms.n; i++) p->python |= b->forms.at[i].kind == TSL__MEND_PYTHON;
   p->form_count = (uint32_t)b->forms.n;
   p->text_count = (uint32_t)b->texts.n;
@@ -379,9 +392,10 @@ const tsl__mender *tsl__mend_plan_new(tsl__tags *t, tsl__exprs *x, const tsl__me
   }
   if (!made) return tsl__tags_fail(t, TSL_ERR_NO_MEMORY, NULL, "out of memory");
   *plan = (tsl__mend_plan){.arena = arena};
-  *mender = (tsl__mender){plan, tsl__mend_read};
   builder b = {.plan = plan, .preset = from->preset, .alloc = arena->alloc};
   fill(&b, from);
+  *mender = (tsl__mender){plan, b.failed ? NULL : tsl__mend_ends(plan), tsl__mend_read};
+  b.failed |= !mender->ends;
   tsl__vec_free(b.alloc, &b.forms);
   tsl__vec_free(b.alloc, &b.texts);
   return b.failed ? tsl__tags_fail(t, TSL_ERR_NO_MEMORY, NULL, "out of memory") : mender;

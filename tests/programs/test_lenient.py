@@ -5,7 +5,8 @@ were meant (`turnstile tools --parse F --lenient`).
   exact      answers in the format of each preset read as the strict reader reads them, byte by byte
   broken     answers that a mutator made of them: all but UNREAD read as they were meant
   by hand    answers of particular kinds, all of which must read as they are written down here
-  malformed  more of them, as small models write them: tests/cases/tools/malformed.jsonl
+  malformed  more of them, as small models write them: tests/cases/tools/malformed.jsonl; without
+             the markup of their format, or with end tokens: tests/cases/tools/unmarked.jsonl
   streamed   the same answers byte by byte: the parts add up to the whole
   nothing    text that holds no call stays text
 
@@ -473,7 +474,7 @@ HAND = [  # preset, answer, content, reasoning, calls, repairs
         [PARIS],
         ["comment"],
     ),
-    ("llama3", '[get_weather("Paris", 3)]', "", "", [PARIS], ["position"]),
+    ("llama3", '[get_weather("Paris", 3)]', "", "", [PARIS], ["position", "style"]),
     (
         "llama3",
         '```json\n{"name": "get_weather", "parameters": {"city": "Paris", "days": "3"}}\n```',
@@ -507,7 +508,7 @@ HAND = [  # preset, answer, content, reasoning, calls, repairs
         "",
         "",
         [("write_file", {"path": "a", "content": "use </parameter> here"})],
-        ["spelling"],
+        ["string"],
     ),
     (
         "glm4",
@@ -524,7 +525,7 @@ HAND = [  # preset, answer, content, reasoning, calls, repairs
         "",
         "",
         [META],
-        ["spelling"],
+        ["end"],
     ),
     (
         "cohere",
@@ -563,6 +564,18 @@ TEXTS = [
     "I would call get_weather next, for Paris.",
     '{"temperature": 3, "unit": "C"}',
     "é😀 } ] > `",
+    "Tool: get_weather\nReason: because it is the best.",
+    "To call it, write:\nAction: <tool>\nAction Input: <json>",
+    "| get_weather | get_time |\n|---|---|",
+    "get_weather: gives the weather\nget_time: gives the time",
+    'I have two tools:\n**get_weather**\nIt takes {"city": string}.',
+    "x < function = 3 and y > 2; a[0] = {1}",
+    "The token </s> ends a text in Llama 2.",
+    "Compare <b>get_weather</b> and <i>get_time</i>.",
+    "functions.get_weather is a function. call: me maybe",
+    'def get_weather(city, days):\n    return {"city": city}',
+    "<name>Bob</name>\n<arguments>none</arguments>",
+    "“Quoted” — text：中文，好。",
 ]
 
 
@@ -587,8 +600,8 @@ def by_hand(folder, request):
         check(all(0 <= r["at"] <= len(text.encode()) for r in notes), "places", *where)
 
 
-def malformed(folder, request):
-    cases = ROOT / "tests" / "cases" / "tools" / "malformed.jsonl"
+def malformed(folder, request, name, least):
+    cases = ROOT / "tests" / "cases" / "tools" / name
     rows = [json.loads(line) for line in cases.read_text(encoding="utf-8").splitlines()]
     of = {}
     for row in rows:
@@ -605,9 +618,12 @@ def malformed(folder, request):
             where = (preset, row["text"], line)
             check([list(c) for c in calls_of(parsed)] == row["calls"], "calls", *where)
             check(parsed["content"] == row["content"], "content", *where)
+            check(
+                parsed["reasoning"] == row.get("reasoning", parsed["reasoning"]), "thought", *where
+            )
             if row["repairs"] is not None:
                 check(repairs_of(parsed) == set(row["repairs"]), "repairs", *where)
-    check(len(rows) >= 150, "malformed answers", len(rows))
+    check(len(rows) >= least, name, len(rows))
 
 
 def nothing(folder, request):
@@ -668,7 +684,8 @@ def main():
         exact(folder, request)
         broken(folder, request, options.seed, options.show)
         by_hand(folder, request)
-        malformed(folder, request)
+        malformed(folder, request, "malformed.jsonl", 150)
+        malformed(folder, request, "unmarked.jsonl", 200)
         nothing(folder, request)
         streamed(folder, request, options.seed)
         options_are_checked(folder, request)

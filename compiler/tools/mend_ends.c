@@ -1,0 +1,71 @@
+/* mend_ends.c - texts of tokens that end an answer. See mend.h.
+ *
+ * Problem   `{"name": "f", "parameters": {}}<|eom_id|>`: a server may leave special tokens in the
+ *           text. So do tests and logs. They are no content.
+ * Idea      A list of what models end their turns with. Of a preset those count that none of its
+ *           markup holds: <|end|> closes a message of gpt-oss.
+ * Held      compiler/tags/mending.c holds back what may become one of them, and drops those at the
+ *           end of an answer. In the middle of an answer they are text: somebody may ask which
+ *           token ends a text of Llama 2.
+ * Example   of gpt-oss: all but <|end|> and <|return|>
+ * Tested by tests/programs/test_lenient.py
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "compiler/tools/mend.h"
+
+static const char *const all[] = {"</s>",
+                                  "<eos>",
+                                  "[EOS]",
+                                  "[e~[",
+                                  "<|eos|>",
+                                  "<|eot|>",
+                                  "<|eom|>",
+                                  "<|end|>",
+                                  "<|EOT|>",
+                                  "<turn|>",
+                                  "<|user|>",
+                                  "<|return|>",
+                                  "<|eot_id|>",
+                                  "<|eom_id|>",
+                                  "<|im_end|>",
+                                  "<seed:eos>",
+                                  "<|role_end|>",
+                                  "<end_of_turn>",
+                                  "[|endofturn|]",
+                                  "<|endofturn|>",
+                                  "<|endoftext|>",
+                                  "<|end_of_text|>",
+                                  "<|observation|>",
+                                  "<|assistant_end|>",
+                                  "<|END_OF_TURN_TOKEN|>",
+                                  "<\xEF\xBD\x9C"
+                                  "end\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C>"};
+
+static bool holds(tsl__string text, const char *part) {
+  size_t n = strlen(part);
+  for (uint32_t i = 0; i + n <= text.length; i++)
+    if (!memcmp(text.at + i, part, n)) return true;
+  return false;
+}
+
+static bool is_markup(const tsl__mend_plan *p, const char *end) {
+  for (uint32_t i = 0; i < p->text_count; i++)
+    if (holds(p->texts[i].text, end)) return true;
+  for (uint32_t i = 0; i < p->form_count; i++)
+    if (holds(p->forms[i].start, end)) return true;
+  return false;
+}
+
+char *tsl__mend_ends(const tsl__mend_plan *p) {
+  size_t n = 1;
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) n += strlen(all[i]) + 1;
+  char *out = tsl__arena_alloc(p->arena, n), *to = out;
+  for (size_t i = 0; out && i < sizeof all / sizeof *all; i++) {
+    if (is_markup(p, all[i])) continue;
+    memcpy(to, all[i], strlen(all[i]) + 1);
+    to += strlen(all[i]) + 1;
+  }
+  if (out) *to = 0;
+  return out;
+}
