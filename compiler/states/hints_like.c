@@ -350,11 +350,21 @@ static uint32_t fewest(const tsl__exprs *x, tsl__expr e) {
   return least;
 }
 
+#define REPLACED 64u       /* a power of two */
+#define REPLACED_MAX 4096u /* expressions that are replaced in one go; the others stay */
+
+/* What expressions were replaced by. Alternatives share what follows them, so a part of which ten
+ * repetitions are written out can be come to in 2^10 ways. */
+typedef struct replaced {
+  tsl__expr e[REPLACED], by[REPLACED];
+  uint32_t n; /* so many were */
+} replaced;
+
 /* A sequence or alternatives with each part replaced; e itself if none changes, or there are too
  * many. NONE: a part has none. */
-static tsl__expr with_parts(tsl__exprs *x, tsl__expr e,
-                            tsl__expr (*part)(void *ctx, tsl__expr e, unsigned depth), void *ctx,
-                            unsigned depth) {
+static tsl__expr with_parts_anew(tsl__exprs *x, tsl__expr e,
+                                 tsl__expr (*part)(void *ctx, tsl__expr e, unsigned depth),
+                                 void *ctx, unsigned depth) {
   tsl__node n = tsl__node_at(x, e);
   tsl__expr all[ALTERNATIVES_MAX];
   bool changed = false;
@@ -371,6 +381,20 @@ static tsl__expr with_parts(tsl__exprs *x, tsl__expr e,
   return changed ? tsl__expr_alt_n(x, all, n.b) : e;
 }
 
+/* The same, or what is known of it. */
+static tsl__expr with_parts(tsl__exprs *x, tsl__expr e,
+                            tsl__expr (*part)(void *ctx, tsl__expr e, unsigned depth), void *ctx,
+                            replaced *known, unsigned depth) {
+  uint32_t i = e & (REPLACED - 1);
+  if (known->e[i] == e) return known->by[i];
+  if (known->n == REPLACED_MAX) return e;
+  known->n++;
+  tsl__expr by = with_parts_anew(x, e, part, ctx, depth);
+  known->e[i] = e;
+  known->by[i] = by;
+  return by;
+}
+
 struct relaxing {
   tsl__exprs *x;
   bool begun;     /* the active loop has its minimum */
@@ -379,6 +403,7 @@ struct relaxing {
   uint32_t unit;
   uint32_t few; /* not 0: maxima are lowered to this instead */
   bool failed;  /* there is no such lower one */
+  replaced known;
 };
 
 #define FEW 8u
@@ -395,7 +420,8 @@ static tsl__expr relax(void *ctx, tsl__expr e, unsigned depth) {
   if (n.kind == TSL__K_COUNTED && r->begun && !(tsl__node_at(x, n.a).flags & TSL__CHAR) &&
       (r->unit = fewest(x, n.a)))
     return tsl__expr_repeat(x, relax(r, n.a, depth + 1), 0, r->few ? r->few : TSL__INF);
-  if (n.kind == TSL__K_SEQ || n.kind == TSL__K_ALT) return with_parts(x, e, relax, r, depth);
+  if (n.kind == TSL__K_SEQ || n.kind == TSL__K_ALT)
+    return with_parts(x, e, relax, r, &r->known, depth);
   if (n.kind == TSL__K_NATIVE) {
     const tsl__native native = *tsl__native_at(x, n.a);
     uint32_t far = 0, param = native.ops->like ? native.ops->like(native.ctx, n.b, &far) : n.b;
@@ -422,7 +448,7 @@ static tsl__expr relax(void *ctx, tsl__expr e, unsigned depth) {
 /* The same texts with few repetitions only. Near the limits it says of most tokens that they are
  * allowed, and it is one for all counts. */
 static void find_low(tsl__exprs *x, tsl__expr rest, bool begun, tsl__letters *out) {
-  struct relaxing r = {x, begun, TSL__INF, 0, FEW, false};
+  struct relaxing r = {.x = x, .begun = begun, .limit = TSL__INF, .few = FEW};
   tsl__expr low = relax(&r, rest, 0);
   if (r.failed || low == rest || tsl__node_at(x, low).loop) return;
   out->low = tsl__expr_json_string(x, low);
@@ -459,7 +485,7 @@ static tsl__expr without_loop(void *ctx, tsl__expr e, unsigned depth) {
   }
   case TSL__K_SEQ:
   case TSL__K_ALT: {
-    tsl__expr rest = with_parts(x, e, without_loop, x, depth);
+    tsl__expr rest = with_parts_anew(x, e, without_loop, x, depth);
     return rest == e ? TSL__NONE : rest;
   }
   default: return TSL__NONE;
@@ -476,7 +502,7 @@ void tsl__nonascii_loop(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
  * length, and those of repeated groups. */
 void tsl__far_from_limit(tsl__exprs *x, tsl__expr rest, bool begun, uint32_t length, bool json,
                          tsl__letters *out) {
-  struct relaxing r = {x, begun, TSL__INF, 0, 0, false};
+  struct relaxing r = {.x = x, .begun = begun, .limit = TSL__INF};
   if (json && length == TSL__INF) far_from_most(x, rest, begun, out);
   if (out->like) return;
   tsl__expr relaxed = relax(&r, rest, 0);
@@ -505,6 +531,7 @@ typedef struct unbounding {
   bool begun;     /* the active loop has its minimum */
   bool counted;   /* it was left out */
   uint32_t limit; /* characters that are read before an upper bound is met, at least */
+  replaced known;
 } unbounding;
 
 static tsl__expr unbounded(void *ctx, tsl__expr e, unsigned depth);
@@ -513,7 +540,7 @@ static tsl__expr unbounded(void *ctx, tsl__expr e, unsigned depth);
  * after a token must not meet one either. */
 static tsl__expr unbounded_meet(unbounding *u, tsl__expr e, const tsl__node *n, unsigned depth) {
   tsl__expr parts[8];
-  unbounding own = {u->x, false, false, TSL__INF};
+  unbounding own = {.x = u->x, .limit = TSL__INF};
   uint32_t need;
   if (n->b > 8) return e;
   for (uint32_t i = 0; i < n->b; i++)
@@ -544,14 +571,14 @@ static tsl__expr unbounded(void *ctx, tsl__expr e, unsigned depth) {
     return tsl__expr_repeat(x, n.a, n.b, TSL__INF);
   case TSL__K_AND: return n.flags & TSL__CALLS ? e : unbounded_meet(u, e, &n, depth);
   case TSL__K_SEQ:
-  case TSL__K_ALT: return with_parts(x, e, unbounded, u, depth);
+  case TSL__K_ALT: return with_parts(x, e, unbounded, u, &u->known, depth);
   default: return e;
   }
 }
 
 void tsl__far_from_counts(tsl__exprs *x, tsl__expr e, bool begun, tsl__letters *out) {
   tsl__node n = tsl__node_at(x, e);
-  unbounding u = {x, begun, false, TSL__INF};
+  unbounding u = {.x = x, .begun = begun, .limit = TSL__INF};
   if (n.loop && !(n.traits & TSL__EXITS)) return; /* its letters say the same, and faster */
   tsl__expr rest = unbounded(&u, e, 0);
   if (rest == e || tsl__node_at(x, rest).loop || x->status != TSL_OK) return;
@@ -603,7 +630,7 @@ void tsl__far_from_bounds(tsl__exprs *x, tsl__expr e, tsl__letters *out) {
 }
 
 void tsl__need_ahead(tsl__exprs *x, tsl__expr text) {
-  struct relaxing r = {x, true, TSL__INF, 0, 0, false};
+  struct relaxing r = {.x = x, .begun = true, .limit = TSL__INF};
   need_of(x, relax(&r, text, 0), TSL__INF);
 }
 

@@ -578,6 +578,25 @@ static void least_lengths(void) {
   }
 }
 
+/* A look-ahead writes out the repetitions around it. Each of four kinds of lines is followed by all
+ * four. There are 4^24 ways through them, and no pass may go along all. */
+static void alternatives_in_rows(void) {
+  static const char pattern[] = "^(?:(?:- .+|# .+|```(?:(?!```)[\\s\\S])*```|)\n){1,24}$",
+                    text[] = "- a\n# b\n```x\n```\n\n";
+  uint32_t mask[(TOKENS + 31) / 32];
+  tsl_grammar *g = NULL;
+  tsl_matcher *m = NULL;
+  tsl_error error = {0};
+  CHECKF(tsl_grammar_regex(vocab, pattern, strlen(pattern), NULL, NULL, &g, &error) == TSL_OK, "%s",
+         error.message);
+  if (g && tsl_matcher_new(g, NULL, &m) == TSL_OK)
+    for (const char *p = text; *p; p++)
+      CHECK(tsl_matcher_mask(m, mask) == TSL_OK && mask_is_right(m, mask, pattern, p) &&
+            tsl_matcher_accept(m, (uint8_t)*p) == TSL_OK);
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+}
+
 static void masks_were_compared(void) {
   printf("     %lu masks compared, %lu bytes judged by PCRE2; %lu times the limit of steps, %lu "
          "patterns too large\n",
@@ -601,6 +620,7 @@ int main(int argc, char **argv) {
   RUN(short_meets, "several patterns, all short texts");
   RUN(long_meets, "several patterns, to the end of long texts");
   RUN(least_lengths, "texts that begin otherwise and must not be short");
+  RUN(alternatives_in_rows, "alternatives in front of one another, many times");
   RUN(masks_were_compared, "the comparison did happen");
   tsl_vocab_release(vocab);
   return tsl_test_end();
