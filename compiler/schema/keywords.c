@@ -112,7 +112,8 @@ _Static_assert(SET(IS_CONJUNCTIVE) ==
 /* ---- spellings ------------------------------------------------------------------------------- */
 
 const struct keyword_row tsl__keyword_rows[KW_COUNT] = {
-#define ROW(name, text, drafts, shape, types, vocabulary, group, traits) {text, drafts, shape},
+#define ROW(name, text, drafts, shape, types, vocabulary, group, traits) \
+  {text, drafts, shape, types},
     TSL__KEYWORDS(ROW)
 #undef ROW
 };

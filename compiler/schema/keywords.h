@@ -73,6 +73,7 @@ _Static_assert(KW_COUNT <= 64, "a node keeps its keywords in a 64-bit mask");
 struct keyword_row {
   const char *text;
   uint8_t drafts, shape; /* D3 …; enum shape */
+  uint8_t types;         /* T_…: that it constrains */
 };
 extern const struct keyword_row tsl__keyword_rows[KW_COUNT];
 

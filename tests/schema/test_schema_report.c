@@ -480,6 +480,30 @@ static void test_helpful_words(void) {
   blamed("{\"anyOf\":[]}", "/anyOf", "the list is empty, and allows nothing");
 }
 
+/* Keywords that say nothing where they stand. */
+static void test_in_vain(void) {
+#define SEVENTH "{\"$schema\":\"http://json-schema.org/draft-07/schema#\","
+  warned("{\"type\":\"array\",\"minLength\":2}", "is minItems meant?");
+  warned("{\"type\":\"string\",\"maxItems\":2}", "is maxLength meant?");
+  warned("{\"type\":\"string\",\"minimum\":2}", "is minLength meant?");
+  warned("{\"type\":\"integer\",\"pattern\":\"a\"}",
+         "nothing of the type \\\"integer\\\": it is about");
+  warned("{\"type\":\"array\",\"required\":[\"a\"]}", "does it belong into");
+  warned("{\"type\":[\"null\",\"string\"],\"uniqueItems\":true}", "nothing of these types");
+  warned("{\"type\":[\"null\",\"string\"],\"minLength\":1}", NULL);
+  warned("{\"type\":\"string\",\"additionalProperties\":false}", NULL);
+  warned("{\"minLength\":2,\"minItems\":1}", NULL);
+  warned(SEVENTH "\"type\":\"array\",\"prefixItems\":[{}]}", "write a list as items");
+  warned(SEVENTH "\"dependentRequired\":{\"a\":[\"b\"]}}", "write dependencies");
+  warned(SEVENTH "\"unevaluatedProperties\":false}", "no keyword of this draft");
+  warned(SEVENTH "\"divisibleBy\":3}", NULL);
+  warned(SEVENTH "\"$ref\":\"#/definitions/a\",\"definitions\":{\"a\":{}},\"maxLength\":3}",
+         "hidden by $ref in this draft: allOf can hold both");
+  warned("{\"prefixItems\":[{}],\"additionalItems\":false}", "items is what follows prefixItems");
+  warned("{\"items\":{},\"additionalItems\":false}", NULL);
+  warned("{\"minContains\":2}", "no contains beside it");
+}
+
 /* A closed object forbids what another subschema of it speaks about. */
 static void test_forbidden(void) {
 #define SHUT "\"type\":\"object\",\"additionalProperties\":false"
@@ -497,7 +521,7 @@ static void test_forbidden(void) {
   warned("{\"$ref\":\"#/$defs/A\",\"properties\":{\"b\":{}},\"$defs\":{\"A\":" ONLY("a") "}}",
          "as /$defs/A/additionalProperties");
   warned("{" SHUT ",\"properties\":{\"a\":{}},\"allOf\":[" FREE("a") "]}", NULL);
-  warned("{" SHUT ",\"properties\":{\"a\":{}},\"then\":" FREE("d") "}", NULL);
+  warned("{" SHUT ",\"properties\":{\"a\":{}},\"then\":" FREE("d") "}", "no if beside it");
   warned("{" SHUT ",\"properties\":{\"a\":{}},\"anyOf\":[{\"properties\":{\"b\":false}}]}", NULL);
   warned("{\"anyOf\":[" ONLY("a") "," ONLY("b") "]}", NULL);
   warned("{\"allOf\":[{\"properties\":{\"a\":{},\"b\":{}}}," ONLY("a") "]}", NULL);
@@ -527,6 +551,7 @@ int main(void) {
   RUN(test_other_doubts, "keywords, maps and metaschemas that are not what was meant");
   RUN(test_formats, "that are nearly one");
   RUN(test_patterns, "in other notations");
+  RUN(test_in_vain, "keywords that say nothing where they stand");
   RUN(test_helpful_words, "in errors and warnings");
   RUN(test_forbidden, "names that a closed object forbids");
   RUN(test_long_names, "names that are too long to be shown");

@@ -24,6 +24,12 @@ bool tsl__schema_doubt_reference(const struct schema *s, const struct node *n, c
 bool tsl__schema_doubt_metaschema(const struct schema *s, const tsl__json *at,
                                   const tsl__json *name, char *out);
 
+/* ---- vain.c ---------------------------------------------------------------------------------- */
+/* Is the keyword about none of the types beside it? */
+bool tsl__schema_doubt_type(const struct node *n, enum keyword k, char out[TSL__DOUBT_MAX]);
+/* Why a keyword of another draft has no effect (static). */
+const char *tsl__schema_other_draft(enum keyword k);
+
 /* ---- closed.c -------------------------------------------------------------------------------- */
 /* A name that one subschema speaks about, and that another one of the same object forbids. */
 struct tsl__forbidden {

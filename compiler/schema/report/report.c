@@ -38,6 +38,7 @@ struct report {
 };
 
 #define UNKNOWN_FORMAT "unknown format"
+#define HIDDEN "hidden by $ref in this draft: allOf can hold both"
 #define NULLABLE_UNASKED \
   "an OpenAPI keyword, not requested: write \"null\" into \"type\", or compile with nullable"
 
@@ -129,7 +130,10 @@ static const char *idle(const struct report *r, const struct node *n, enum keywo
   case KW_MIN_CONTAINS:
   case KW_MAX_CONTAINS: return tsl__has(n, KW_CONTAINS) ? NULL : "no contains beside it";
   case KW_ADDITIONAL_ITEMS:
-    return items && items->value->kind == TSL__JSON_ARRAY ? NULL : "no list of items beside it";
+    if (items && items->value->kind == TSL__JSON_ARRAY) return NULL;
+    return tsl__has(n, KW_PREFIX_ITEMS)
+               ? "no list of items beside it: items is what follows prefixItems"
+               : "no list of items beside it";
   default: return NULL;
   }
 }
@@ -139,9 +143,8 @@ static const char *reason(const struct report *r, const struct node *n, const ts
                           enum keyword k) {
   const struct schema *s = r->s;
   uint32_t draft = s->resources.at[n->resource].draft;
-  if (draft & (D3 | D4 | D6 | D7) && tsl__has(n, KW_REF) && k != KW_REF)
-    return "hidden by $ref in this draft";
-  if (!(tsl__keyword_rows[k].drafts & draft)) return "no keyword of this draft";
+  if (draft & (D3 | D4 | D6 | D7) && tsl__has(n, KW_REF) && k != KW_REF) return HIDDEN;
+  if (!(tsl__keyword_rows[k].drafts & draft)) return tsl__schema_other_draft(k);
   /* enforced with the properties around it */
   if (draft == D3 && k == KW_REQUIRED)
     return keyword->kind == TSL__JSON_TRUE ? NULL : "false asks for nothing";
@@ -225,7 +228,8 @@ static bool doubted(struct report *r, const struct node *n, const tsl__json *key
   if (!(k == KW_PATTERN && tsl__schema_doubt_pattern(keyword, text)) &&
       !(k == KW_PATTERN_PROPERTIES && tsl__schema_doubt_patterns(keyword, text)) &&
       !(k == KW_PROPERTIES && tsl__schema_doubt_properties(keyword, text)) &&
-      !(k == KW_REF && tsl__schema_doubt_reference(r->s, n, text)))
+      !(k == KW_REF && tsl__schema_doubt_reference(r->s, n, text)) &&
+      !tsl__schema_doubt_type(n, k, text))
     return false;
   entry(r, keyword, text, true, true);
   return true;
@@ -267,6 +271,18 @@ static bool repeated(struct report *r, const tsl__json *member, bool enforced) {
   return true;
 }
 
+/* Is a keyword without effect one that was meant to have some? Words of draft 3 alone are common
+ * words elsewhere. */
+static bool in_vain(const struct report *r, const struct node *n, const tsl__json *keyword,
+                    enum keyword k, const char *why) {
+  const uint32_t draft = r->s->resources.at[n->resource].draft;
+  if (k == KW_NULLABLE) return keyword->kind == TSL__JSON_TRUE && !strcmp(why, NULLABLE_UNASKED);
+  if (!(tsl__keyword_rows[k].drafts & draft)) return tsl__keyword_rows[k].drafts != D3;
+  /* some writers put additionalItems beside every items */
+  if (k == KW_ADDITIONAL_ITEMS) return tsl__has(n, KW_PREFIX_ITEMS);
+  return !strcmp(why, HIDDEN) || (tsl__has(n, k) && idle(r, n, k));
+}
+
 static void entries(struct report *r, const tsl__json *at) {
   const struct node *n = tsl__node_of(r->s, at->user);
   char text[TSL__DOUBT_MAX];
@@ -290,9 +306,7 @@ static void entries(struct report *r, const tsl__json *at) {
                      (k == KW_REQUIRED && misplaced(r, n, &at->items[i])) ||
                      (k == KW_DEPENDENCIES && replaced(r, n, &at->items[i])) ||
                      doubted(r, n, &at->items[i], k) || repeated(r, &at->items[i], true));
-    bool asks_null = k == KW_NULLABLE && at->items[i].kind == TSL__JSON_TRUE;
-    bool doubtful = why && asks_null && !strcmp(why, NULLABLE_UNASKED);
-    if (!done) entry(r, &at->items[i], why, !why, doubtful);
+    if (!done) entry(r, &at->items[i], why, !why, why && in_vain(r, n, &at->items[i], k, why));
   }
 }
 
