@@ -81,6 +81,7 @@ static goal goal_new(struct schema *s, const lit *lits, uint32_t n, uint32_t lev
   g->n = n;
   g->level = level;
   g->shortest = TSL__INF;
+  g->from = GOAL_NONE;
   goal id = (goal)s->goals.n;
   if (!tsl__vec_push(s->alloc, &s->goals, g))
     return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), GOAL_NONE;
@@ -148,7 +149,14 @@ goal tsl__schema_goal_and(struct schema *s, goal g, const lit *lits, uint32_t n)
   if (!all) return GOAL_NONE;
   memcpy(all, e->lits, e->n * sizeof *all);
   memcpy(all + e->n, lits, n * sizeof *all);
-  return tsl__schema_goal(s, all, e->n + n, e->level);
+  size_t before = s->goals.n;
+  goal made = tsl__schema_goal(s, all, e->n + n, e->level);
+  if (n == 1 && made != GOAL_NONE && s->goals.n > before) {
+    struct goal_entry *new = s->goals.at[made];
+    new->from = g;
+    new->with = as_one(s, *lits);
+  }
+  return made;
 }
 
 struct union_key {

@@ -22,7 +22,9 @@ struct array;
 struct goal_entry {
   const lit *lits; /* sorted, distinct */
   uint32_t n;
-  uint32_t level;   /* depth in the output where that matters, else 0 */
+  uint32_t level; /* depth in the output where that matters, else 0 */
+  goal from;      /* it was made of that goal and the lit `with`; GOAL_NONE: it is not known */
+  lit with;
   tsl__expr value;  /* memo: what matches it */
   tsl__expr member; /* memo: colon and value, as a frame */
   /* memo: of an object that was entered before it was opened, what follows the quote of the first

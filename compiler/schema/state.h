@@ -252,6 +252,8 @@ struct schema {
   struct table alike_table; /* nodes that are the first to say what they say */
   /* what was found out last of pairs of subschemas (disjoint.c); NULL: nothing yet */
   struct compared *apart;
+  struct weighed *weighed;             /* lits that goals were compared with; NULL: none yet */
+  uint32_t weighed_size, weighed_anew; /* of that; how many have come to it at this size */
   /* the oneOf of many branches that is being expanded, to be blamed where its branches are more
    * than can be kept apart; NULL: none */
   const tsl__json *one_of;

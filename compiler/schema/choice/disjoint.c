@@ -10,8 +10,8 @@
  *           "b", and both are objects. The member kind is required in both, and no value is "a" and
  *           "b". So A and B are disjoint, and B need not be negated where A holds. If neither
  *           requires the member, {} satisfies both, and they are not disjoint.
- * Memory    A small table keeps the last pairs and their answers: clauses look at the same pairs
- *           again and again.
+ * Memory    Two tables keep the last pairs and their answers: clauses look at the same pairs again
+ *           and again.
  * Tested by tests/schema/test_choices.c, tests/schema/test_schema.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -474,13 +474,49 @@ bool tsl__schema_lit_implies(struct schema *s, lit a, lit l) {
   return l == POS(SID_TRUE) || implied(s, tsl__schema_simplify(s, a), l);
 }
 
+/* A goal of many lits against one more. A search asks for the same at each of its steps. */
+struct weighed {
+  goal g;
+  lit l;
+  bool known, implied;
+};
+#define WEIGHED_FEW 4u      /* lits of a goal up to which nothing is kept */
+#define WEIGHED_LEAST 256u  /* answers that are kept, a power of two */
+#define WEIGHED_MOST 16384u /* the same at most */
+
+/* Where an answer is kept; NULL: out of memory (sticky). As many again have a place once twice as
+ * many have come. */
+static struct weighed *weighed_at(struct schema *s, goal g, lit l) {
+  if (!s->weighed || (s->weighed_anew > 2 * s->weighed_size && s->weighed_size < WEIGHED_MOST)) {
+    s->weighed_size = s->weighed ? 4 * s->weighed_size : WEIGHED_LEAST;
+    s->weighed = tsl__schema_alloc(s, s->weighed_size * sizeof *s->weighed);
+    s->weighed_anew = 0;
+  }
+  return s->weighed ? &s->weighed[tsl__mix((uint64_t)g << 32 | l) & (s->weighed_size - 1)] : NULL;
+}
+
+/* A goal that was made of another implies what that one does. Recursion is as deep as it has
+ * lits. */
+static bool any_implies(struct schema *s, const struct goal_entry *e, lit l) {
+  if (e->from != GOAL_NONE && e->n > WEIGHED_FEW)
+    return tsl__schema_implies(s, e->from, l) || implied(s, e->with, l);
+  for (uint32_t i = 0; i < e->n; i++)
+    if (implied(s, e->lits[i], l)) return true;
+  return false;
+}
+
 bool tsl__schema_implies(struct schema *s, goal g, lit l) {
   const struct goal_entry *e = tsl__goal_of(s, g);
   l = tsl__schema_simplify(s, l);
   if (l == POS(SID_TRUE)) return true;
-  for (uint32_t i = 0; i < e->n; i++)
-    if (implied(s, e->lits[i], l)) return true;
-  return false;
+  if (e->n <= WEIGHED_FEW) return any_implies(s, e, l);
+  struct weighed *w = weighed_at(s, g, l);
+  if (!w) return false;
+  if (w->known && w->g == g && w->l == l) return w->implied;
+  bool found = any_implies(s, e, l);
+  s->weighed_anew++;
+  if (tsl__schema_ok(s)) *w = (struct weighed){g, l, true, found};
+  return found;
 }
 
 #define WEIGHED_MAX 32u /* listed values that are looked at one by one */
