@@ -249,9 +249,7 @@ static int print_tags(job *j) {
   if (tsl_tools_write(j->vocab, j->request.at, j->request.length, &j->options, print_line, NULL,
                       &error) != TSL_OK)
     return complain(j, &error);
-  /* others may read the tag: what is wrong with its schemas is said, and is no failure */
-  compile(j);
-  return CLI_OK;
+  return compile(j) ? CLI_OK : CLI_BAD; /* what is wrong with the schemas of the tag */
 }
 
 static int list_presets(void) {

@@ -135,8 +135,7 @@ static bool add_format(reader *r, const tsl__json *format) {
   if (is(type, "json_object"))
     return add(r, schema ? OBJECT : ANY_OBJECT, schema ? schema : format);
   if (!is(type, "json_schema"))
-    return fail(r, TSL_ERR_UNSUPPORTED, type ? type : format,
-                "a response format is text, json_object, json_schema or structural_tag");
+    return fail(r, TSL_ERR_UNSUPPORTED, type ? type : format, TSL__NO_FORMAT);
   return schema ? add(r, SCHEMA, schema)
                 : fail(r, TSL_ERR_SCHEMA, named ? named : format, "a \"schema\" must stand here");
 }
@@ -145,6 +144,12 @@ typedef struct place {
   const char *name;
   constraint kind;
 } place;
+
+static bool no_white_space(reader *r, const tsl__json *at) {
+  return fail(r, TSL_ERR_UNSUPPORTED, at,
+              "white space follows the options of the compile call (whitespace, --ws), not a "
+              "pattern");
+}
 
 /* vLLM's structured_outputs. */
 static bool add_structured(reader *r, const tsl__json *o) {
@@ -166,10 +171,14 @@ static bool add_structured(reader *r, const tsl__json *o) {
       if (!add(r, kinds[k].kind, asking(m))) return false;
     }
     for (size_t k = 0; k < sizeof others / sizeof *others; k++) known |= has_key(m, others[k]);
+    if (has_key(m, "whitespace_pattern") && asking(m)) return no_white_space(r, m);
     if (!known && asking(m))
       return fail(
           r, TSL_ERR_UNSUPPORTED, m,
-          "structured_outputs has json, regex, choice, grammar, structural_tag or json_object");
+          has_key(m, "disable_additional_properties")
+              ? "write \"additionalProperties\": false into the schema in place of this member"
+              : "structured_outputs has json, regex, choice, grammar, structural_tag or "
+                "json_object");
   }
   r->compact = member(o, "disable_any_whitespace") != NULL;
   return true;
@@ -216,17 +225,16 @@ static bool find(reader *r) {
                               {"ebnf", EBNF},
                               {"grammar", GBNF},
                               {"structural_tag", TAGS}};
-  const tsl__json *o = r->root, *tools = tools_of(o);
+  const tsl__json *o = r->root, *tools = tools_of(o), *foreign;
+  const char *what;
   if (o->kind != TSL__JSON_OBJECT) return fail(r, TSL_ERR_SCHEMA, o, "a request is an object");
+  if ((foreign = tsl__foreign_member(o, &what))) return fail(r, TSL_ERR_UNSUPPORTED, foreign, what);
   if (tools)
     return fail(r, TSL_ERR_UNSUPPORTED, tools,
                 "tools need the format of a model's calls: compile the request with a preset "
                 "(tsl_grammar_tools, Grammar.tools, turnstile tools)");
   const tsl__json *white = member(o, "guided_whitespace_pattern");
-  if (white)
-    return fail(r, TSL_ERR_UNSUPPORTED, white,
-                "white space follows the options of the compile call (whitespace, --ws), not a "
-                "pattern");
+  if (white) return no_white_space(r, white);
   if (!add_format(r, member(o, "response_format")) ||
       !add_format(r, member(member(o, "text"), "format")) ||
       !add_format(r, member(o, "output_format")) ||

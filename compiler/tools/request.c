@@ -35,7 +35,8 @@
  *           quote, backslash, <, >, { or }. Two tools of one name are an error, as no answer could
  *           say which of them it calls.
  * Thinking  {"type": "enabled", "budget_tokens": 1000} bounds the tokens of thinking; "disabled"
- *           turns thinking off. Both are as in Anthropic's requests.
+ *           turns thinking off. Both are as in Anthropic's requests. "think": false of Ollama and
+ *           "enable_thinking": false of vLLM turn it off as well.
  * Arguments are an object in all of them: a schema that does not say so is read as one that does.
  * Custom    Custom tools (OpenAI: "type": "custom") take one text. It is written as the only
  *           argument, a string with the name "input". The tool's regular expression is the string's
@@ -219,6 +220,20 @@ static bool no_other_schema(tsl__tags *t, const tsl__json *found, const tsl__jso
          false;
 }
 
+/* A tool of another type than "function": the provider runs it, or it is a schema. */
+static bool no_schema(tsl__tags *t, const tsl__json *o, const tsl__json *type) {
+  if (GET(o, "properties") || IS(type, "object"))
+    return fail(
+        t, TSL_ERR_SCHEMA, o,
+        "this is a schema, not a tool: a tool is {\"name\": ..., \"parameters\": a schema}");
+  return tsl__tags_fail(
+             t, TSL_ERR_UNSUPPORTED, type,
+             "only function tools are supported: nothing here says which arguments \"%.*s\" "
+             "has. Leave it out, or give it a \"name\" and \"parameters\"",
+             shown(type->length), type->kind == TSL__JSON_STRING ? type->text : ""),
+         false;
+}
+
 static bool read_tool(tsl__tags *t, const tsl__json *o, tsl__tool *out) {
   const tsl__json *inner = GET(o, "function"), *type = GET(o, "type"), *strict;
   if (o->kind != TSL__JSON_OBJECT)
@@ -229,10 +244,10 @@ static bool read_tool(tsl__tags *t, const tsl__json *o, tsl__tool *out) {
   const tsl__json *other, *found = tsl__tool_schema(inner, o, &other);
   *out = (tsl__tool){.parameters = (tsl__json *)(uintptr_t)found, .at = o};
   if (type && !IS(type, "function") && !IS(type, "custom") && !out->parameters)
-    return fail(t, TSL_ERR_UNSUPPORTED, type,
-                "only function tools are supported: this type's arguments have no schema here");
+    return no_schema(t, o, type);
   if (!check_name(t, o, name)) return false;
   strict = GET(inner, "strict"); /* false: what is supported holds all the same */
+  if (!strict) strict = GET(o, "strict");
   if (strict && strict->kind != TSL__JSON_TRUE && strict->kind != TSL__JSON_FALSE &&
       strict->kind != TSL__JSON_NULL)
     return fail(t, TSL_ERR_SCHEMA, strict, "\"strict\" is true or false");
@@ -348,13 +363,18 @@ static bool choose_allowed(tsl__tags *t, tsl__request *r, const tsl__json *choic
   for (uint32_t i = 0; names && i < list->length; i++)
     if (!name_of(t, &list->items[i], &names[i])) return false;
   if (!names || !keep(t, r, list, names, list->length)) return false;
-  return !mode || mode->kind != TSL__JSON_STRING
-             ? fail(t, TSL_ERR_SCHEMA, o, "\"mode\" is auto or required")
-             : choose_word(t, r, mode, mode->text, mode->length);
+  if (!list->length)
+    return fail(t, TSL_ERR_SCHEMA, list,
+                "no tool is allowed: \"tool_choice\": \"none\" asks for an answer without calls");
+  return IS(mode, "auto") || IS(mode, "required")
+             ? choose_word(t, r, mode, mode->text, mode->length)
+             : fail(t, TSL_ERR_SCHEMA, mode ? mode : o, "\"mode\" is auto or required");
 }
 
 static bool read_choice(tsl__tags *t, const tsl__json *choice, tsl__request *r) {
   tsl__string name;
+  if (IS(choice, "REQUIRED")) return choose_word(t, r, choice, "required", 8); /* Cohere's */
+  if (IS(choice, "NONE")) return choose_word(t, r, choice, "none", 4);
   if (choice->kind == TSL__JSON_STRING)
     return choose_word(t, r, choice, choice->text, choice->length);
   const tsl__json *type = choice->kind == TSL__JSON_OBJECT ? GET(choice, "type") : NULL, *serial;
@@ -414,8 +434,7 @@ static bool read_format(tsl__tags *t, const tsl__json *format, tsl__request *r) 
     n->schema = (tsl__json *)(uintptr_t)schema;
     if (!n->schema) return fail(t, TSL_ERR_SCHEMA, format, "the response format has no \"schema\"");
   } else {
-    return fail(t, TSL_ERR_UNSUPPORTED, format,
-                "a response format is text, json_object, json_schema or structural_tag");
+    return fail(t, TSL_ERR_UNSUPPORTED, format, TSL__NO_FORMAT);
   }
   r->content = n;
   return true;
@@ -470,6 +489,10 @@ static bool no_other_format(tsl__tags *t, const tsl__json *o) {
       {"structural_tag", tag},
       {"format", schema},
   };
+  const tsl__json *wrapped = tsl__wrapped_constraint(o);
+  if (wrapped)
+    return fail(t, TSL_ERR_UNSUPPORTED, wrapped,
+                "this member of \"sampling_params\" is SGLang's: here it is \"response_format\"");
   const tsl__json *white = tsl__tools_present(o, "guided_whitespace_pattern");
   if (white)
     return fail(t, TSL_ERR_UNSUPPORTED, white,
@@ -489,12 +512,32 @@ static bool no_other_format(tsl__tags *t, const tsl__json *o) {
 
 /* ---- thinking -------------------------------------------------------------------------------- */
 
-/* {"type": "enabled", "budget_tokens": N} or {"type": "disabled"}, as Anthropic's requests say
- * it. */
-static bool read_thinking(tsl__tags *t, const tsl__json *thinking, tsl__request *r) {
-  const tsl__json *type = thinking ? GET(thinking, "type") : NULL,
-                  *budget = thinking ? GET(thinking, "budget_tokens") : NULL;
-  r->no_thinking = IS(type, "disabled");
+static bool says_no(const tsl__json *o, const char *key) {
+  const tsl__json *v = tsl__tools_present(o, key);
+  return v && v->kind == TSL__JSON_FALSE;
+}
+
+/* Other ways to turn thinking off: Ollama's "think", Alibaba's "enable_thinking", and what vLLM and
+ * SGLang hand to the template. */
+static bool is_off(const tsl__json *o) {
+  const tsl__json *of = tsl__tools_present(o, "chat_template_kwargs");
+  return says_no(o, "think") || says_no(o, "enable_thinking") || says_no(of, "enable_thinking") ||
+         says_no(of, "thinking");
+}
+
+/* {"type": "enabled", "budget_tokens": N}, with Cohere "token_budget", or {"type": "disabled"}. */
+static bool read_thinking(tsl__tags *t, const tsl__json *o, tsl__request *r) {
+  static const char *const budgets[] = {"budget_tokens", "token_budget"};
+  const tsl__json *thinking = tsl__tools_present(o, "thinking"),
+                  *type = thinking ? GET(thinking, "type") : NULL, *budget = NULL;
+  r->no_thinking = is_off(o) || IS(type, "disabled");
+  if (!thinking) return true;
+  if (!IS(type, "enabled") && !IS(type, "disabled") && !IS(type, "adaptive") && !IS(type, "auto"))
+    return fail(t, TSL_ERR_SCHEMA, type ? type : thinking,
+                "\"thinking\" has the \"type\" enabled, adaptive, auto or disabled: {\"type\": "
+                "\"enabled\", \"budget_tokens\": 1000}");
+  for (size_t i = 0; i < sizeof budgets / sizeof *budgets && !budget; i++)
+    budget = tsl__tools_present(thinking, budgets[i]);
   if (!budget || r->no_thinking) return true;
   return (tsl__json_count(budget, &r->max_thinking) && r->max_thinking) ||
          fail(t, TSL_ERR_SCHEMA, budget, "\"budget_tokens\" is a number of tokens, at least 1");
@@ -520,6 +563,9 @@ bool tsl__tools_request(tsl__tags *t, const tsl_tools_options *options, tsl__req
   *r = (tsl__request){.parallel = true};
   if (o->kind != TSL__JSON_OBJECT && o->kind != TSL__JSON_ARRAY)
     return fail(t, TSL_ERR_SCHEMA, o, "a request is an object, or an array of tools");
+  const char *what;
+  const tsl__json *foreign = tsl__foreign_member(o, &what);
+  if (foreign) return fail(t, TSL_ERR_UNSUPPORTED, foreign, what);
   if (!is_request(o))
     return fail(
         t, TSL_ERR_SCHEMA, o,
@@ -542,8 +588,7 @@ bool tsl__tools_request(tsl__tags *t, const tsl_tools_options *options, tsl__req
       !choose_word(t, r, NULL, options->tool_choice, strlen(options->tool_choice)))
     return false;
   if (options->parallel) r->parallel = options->parallel > 0;
-  if (!find_format(t, o, &format) || !read_format(t, format, r) ||
-      !read_thinking(t, GET(o, "thinking"), r))
+  if (!find_format(t, o, &format) || !read_format(t, format, r) || !read_thinking(t, o, r))
     return false;
   if (r->choice == TSL__CHOICE_REQUIRED && !r->count)
     return fail(t, TSL_ERR_ARGUMENT, o, "a call is required, and there are no tools");

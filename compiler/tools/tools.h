@@ -66,6 +66,14 @@ const tsl__json *tsl__format_schema(const tsl__json *format, const tsl__json **o
 #define TSL__OTHER_SCHEMA                                                     \
   "this schema would not hold: it stands under \"schema\", as in {\"type\": " \
   "\"json_schema\", \"json_schema\": {\"schema\": ...}}"
+#define TSL__NO_FORMAT                                                                        \
+  "the \"type\" of a response format is text, json_object, json_schema or structural_tag: a " \
+  "regex is {\"type\": \"structural_tag\", \"format\": {\"type\": \"regex\", \"pattern\": ...}}"
+/* foreign.c: the first member that another API reads, and that would be lost here. *what: the
+ * error. NULL: there is none. `o` may be no object. */
+const tsl__json *tsl__foreign_member(const tsl__json *o, const char **what);
+/* The same of SGLang's "sampling_params", which a request without tools may have. */
+const tsl__json *tsl__wrapped_constraint(const tsl__json *o);
 /* tools.c: the tree of formats. NULL on failure. */
 const tsl__tag *tsl__tools_read(tsl__tags *t, const tsl_tools_options *options);
 /* named.c: the text (static) of the preset of this name, or of a model of this name. NULL: none is
