@@ -7,8 +7,8 @@
  *           the frames alone, and is kept for the plain position (tsl__key_endless,
  *           tsl__key_texts). "Not known" is kept as well: then the search decides.
  * Search    looks for a string with any number of texts, or a number with any number of digits. As
- *           many as MANY_TEXTS are enough. The frames may come to these before the item is
- *           over. The search goes depth first over plain positions, a byte at a time, into members
+ *           many as MANY_TEXTS are enough. An array does too that is where it was after one item
+ *           more: it may have any length. The frames may come to these before the item is over. The search goes depth first over plain positions, a byte at a time, into members
  *           and their values first. It never goes through a name that must be new, unless there are
  *           any number of these names. In an array within whose items must be new it does not go
  *           past the first item.
@@ -278,8 +278,9 @@ typedef struct place {
   tsl__stack at;
   uint16_t from;                 /* which place led here */
   uint16_t tried;                /* ways on that were tried */
-  uint16_t level;                /* containers of the item that are open */
-  bool in_string, digits, comma; /* digits: the last byte was one; comma: that */
+  uint16_t level;         /* containers of the item that are open */
+  char last;              /* byte outside strings; a string is one quote */
+  bool in_string, digits; /* digits: the last byte was one */
   bool exponent; /* a number under way may have one: its digits need not change the value */
 } place;
 
@@ -287,6 +288,7 @@ typedef struct looking {
   place seen[LOOKS_MAX];
   uint32_t n;
   bool full; /* there is no room for more */
+  bool laps; /* a byte led back to a place on the way, past an item of an array */
   tsl__stepping step;
 } looking;
 
@@ -317,18 +319,30 @@ static bool is_endless(tsl__space *space, const place *p, bool *names) {
 static const char in_strings[] =
     "\"0123456789 "
     "!#$%&'()*+,-./:;<=>?@[]^_`{|}~ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
-                  outside[] = "\"{[:,]}12-tfn";
+                  outside[] = "\"{[:,]}12-tfnruelas";
+
+/* Does the way from a place on it to its end hold a comma of an array? A comma of an object has a
+ * colon after it. */
+static bool passes_item(const looking *l, uint32_t from, uint32_t end, char last) {
+  bool comma = last == ',';
+  for (uint32_t i = end; i != from; i = l->seen[i].from) {
+    if (i == 0 || l->seen[i].last == ':') return false;
+    comma = comma || l->seen[i].last == ',';
+  }
+  return comma && last != ':';
+}
 
 /* Go by a byte from a place to a new one; false: there is none. */
 static bool follow(tsl__space *space, looking *l, uint32_t from, char byte) {
   place p = l->seen[from];
-  bool after_comma = p.comma && !p.in_string;
+  bool after_comma = p.last == ',';
   p.from = (uint16_t)from;
   p.tried = 0;
   if (!p.in_string) {
     p.exponent = p.exponent && memchr("0123456789-", byte, 11);
     p.digits = (byte == '1' || byte == '2') && !p.exponent;
-    p.comma = byte == ',';
+    if (byte == 'e' && !memchr("rus", p.last, 3)) return false; /* an exponent */
+    p.last = byte;
     if (!p.level && (byte == ',' || byte == ']' || byte == '}')) return false;
     p.level = (uint16_t)(p.level + (byte == '[' || byte == '{') - (byte == ']' || byte == '}'));
   }
@@ -339,7 +353,8 @@ static bool follow(tsl__space *space, looking *l, uint32_t from, char byte) {
   if (after_comma && l->step.begun & TSL__NEW_ITEM) return false;
   p.at = tsl__step_collect(space, &l->step);
   for (uint32_t i = 0; i < l->n; i++)
-    if (l->seen[i].at == p.at && l->seen[i].level == p.level) return false;
+    if (l->seen[i].at == p.at && l->seen[i].level == p.level)
+      return l->laps = l->laps || passes_item(l, i, from, p.last), false;
   l->full = l->n == LOOKS_MAX;
   if (!l->full) l->seen[l->n++] = p;
   return !l->full;
@@ -351,7 +366,7 @@ static bool go_on(tsl__space *space, looking *l, uint32_t at) {
   const char *bytes = p->in_string ? in_strings : outside;
   tsl__bytes next = {{0}};
   tsl__may_read(space, p->at, &next);
-  while (bytes[p->tried] && !l->full && space->status == TSL_OK) {
+  while (bytes[p->tried] && !l->full && !l->laps && space->status == TSL_OK) {
     char byte = bytes[p->tried++];
     if (tsl__bytes_has(&next, (uint8_t)byte) && follow(space, l, at, byte)) return true;
   }
@@ -364,15 +379,15 @@ static uint32_t search(tsl__space *space, looking *l) {
   while (!done && !l->full && space->status == TSL_OK) {
     uint32_t before = 0;
     bool names = false, fresh = !l->seen[at].tried;
-    bool found = fresh && (is_endless(space, &l->seen[at], &names) ||
-                           (known(space, &l->seen[at], &before) && before == UNBOUNDED));
+    bool found = l->laps || (fresh && (is_endless(space, &l->seen[at], &names) ||
+                                       (known(space, &l->seen[at], &before) && before == UNBOUNDED)));
     for (uint32_t i = at; found; i = l->seen[i].from) {
       note(space, &l->seen[i], UNBOUNDED);
       if (i == 0) return UNBOUNDED;
     }
     if (!names && before != NOT_KNOWN && go_on(space, l, at))
       at = l->n - 1;
-    else if (!(done = at == 0))
+    else if (!l->laps && !(done = at == 0))
       at = l->seen[at].from;
   }
   for (uint32_t i = 0, all = l->full ? 1 : l->n; i < all && space->status == TSL_OK; i++)
@@ -395,7 +410,7 @@ bool tsl__run_unbounded(tsl__space *space, tsl__run *r) {
   looking *l = tsl__alloc(&space->alloc, sizeof *l);
   if (!l) return tsl__space_no_memory(space);
   l->n = 1;
-  l->full = false;
+  l->full = l->laps = false;
   l->step = tsl__step_new(space);
   l->step.watch = true;
   l->seen[0] = begin;
