@@ -7,8 +7,8 @@ Idea      Each kind is a function here that draws sizes, words and letters at ra
 Kinds     regexes       look-aheads, words in any order, counts within counts, optional groups,
                         branches with one start, properties of characters, text up to a word
           schemas       unions, overlapping patterns of names, unevaluated members, enums of
-                        objects, items that differ, formats, counts of items that match,
-                        keywords of strings that meet
+                        objects, items and strings that differ, formats,
+                        counts of items, keywords of strings
           tags          triggers, triggers that share beginnings, limits in characters
           GBNF          counts beside counts, words with an optional separator
 Example   kinds(1) is a list of (name, {"regex": ...}), the same whenever the seed is 1.
@@ -166,6 +166,22 @@ def unique_items(r):
         )
     )
     return {"schema": {"type": "array", "uniqueItems": True, "items": items}}
+
+
+def unique_texts(r):
+    """Strings that must differ, of which there are many, but not any number."""
+    item = r.choice(
+        (
+            {"format": r.choice(("ipv4", "hostname", "uuid", "date-time", "email"))},
+            {"pattern": f"^[A-Z]{{2,{r.randint(3, 9)}}}$"},
+            {"pattern": f"^#[0-9a-f]{{{r.randint(3, 8)}}}$"},
+            {"minLength": r.randint(0, 2), "maxLength": r.choice((20, 63, 255))},
+        )
+    )
+    words = {"type": "array", "uniqueItems": True, "items": {"type": "string", **item}}
+    inner = {"type": ["boolean", "array"], "items": {"type": r.choice(("boolean", "null"))}}
+    flags = {"type": "array", "uniqueItems": True, "items": inner, "minItems": r.randint(0, 3)}
+    return {"schema": closed({"words": words, "flags": flags}, required=["words", "flags"])}
 
 
 def contains(r):
@@ -327,6 +343,7 @@ KINDS = (
     name_patterns,
     enum_objects,
     unique_items,
+    unique_texts,
     contains,
     formats,
     string_keywords,

@@ -235,6 +235,9 @@ static bool classify(tsl__boundary *c, const tsl_allocator *a, kinds *k, tsl_tok
   put(c->unstructured_quoted, t, !any_of(at, end, "\"\\"));
   c->name_ends |= closed_sign(at, end);
   c->whole_names |= quote && past_space(at, end) == quote ? closed_sign(quote + 1, end) : 0;
+  bool passes = quote && memchr(quote, ',', (size_t)(end - quote));
+  for (uint32_t n = (uint32_t)(end - at); passes && n-- > c->reach;)
+    if (at[n] == '"') c->reach = n;
   bool one = comma && tsl__begins_one(at, end, false),
        one_quoted = comma && tsl__begins_one(at, end, true);
   uint32_t kind = one ? kind_of(k, at, end, false) : 0,
@@ -246,7 +249,7 @@ static bool classify(tsl__boundary *c, const tsl_allocator *a, kinds *k, tsl_tok
       !add_to(&c->ends_quoted, a, t, quote && may_close(quote, end)))
     return false;
   if (!pass_to(&c->comma, a, t, kind, whole || has_comma(at, end)) ||
-      !pass_to(&c->quoted, a, t, quoted, quote && memchr(quote, ',', (size_t)(end - quote))))
+      !pass_to(&c->quoted, a, t, quoted, passes))
     return false;
   return pass_to(&c->whole, a, t, 0, whole) &&
          pass_to(&c->first, a, t, 0, whole || ends_item(at, end)) &&

@@ -87,6 +87,7 @@ typedef struct tsl__boundary {
   /* whole_names: signs (runtime/automaton/seen_names.h) of the names that tokens spell with both
    * quotes. name_ends: signs of the parts of names that tokens spell before a closing quote */
   uint64_t whole_names, name_ends;
+  uint32_t reach; /* bytes that a token of `quoted` has before its last quote, at most */
 } tsl__boundary;
 
 /* The boundary tokens, made when first requested; NULL on failure (sticky). tsl__boundary_known

@@ -22,7 +22,8 @@
  *             beginning of an escape there, or text in a name where all but a few names may come.
  *             Nor is a token that leaves more texts of a string or a number than were used.
  *           - If all tokens led to any number of values, none is tried again at the same frames,
- *             whichever items were read (tsl__key_unbounded, tsl__distinct_shape).
+ *             whichever items were read (tsl__key_unbounded, tsl__distinct_shape). How many
+ *             characters a string has makes no difference to that, far from its limit (alike).
  *           A token that spells a whole item may repeat the item before it. So each of these is
  *           tried, unless the item is the empty string, which has one spelling.
  * Example   After ["a","b the deny of "a" is dead. The token `",` is tried: any number of strings
@@ -162,9 +163,11 @@ typedef struct trials {
   tsl__probed_mask *plain;
   tsl__tokens *gone;
   const tsl__distinct *distinct;
-  bool known; /* the distinct record says where in the text this is */
-  bool ahead; /* it says nothing, but that an item may begin here: nothing is under way */
-  bool begun; /* white space would end what is under way */
+  tsl__stack frames; /* see `alike`; what is found out is kept there */
+  uint32_t shape;    /* of the record, 0: not known */
+  bool known;        /* the distinct record says where in the text this is */
+  bool ahead;        /* it says nothing, but that an item may begin here: nothing is under way */
+  bool begun;        /* white space would end what is under way */
   /* a string is under way that any text of raw ASCII characters leaves one of any number */
   bool endless;
   tsl__onward onward;
@@ -201,30 +204,49 @@ static uint64_t without_space(const trials *t, const uint8_t *at, const uint8_t 
   return tsl__hash(kept, n) | 1;
 }
 
-/* After an open escape: may any number of values come if a line feed is what is escaped? What was
- * used has hardly one there, and few states read it. */
-static bool feeds_line(tsl__space *space, tsl__run *r) {
-  return tsl__run_byte(space, r, 'n') &&
-         (!tsl__run_watched(space, r) ||
+/* Read a token. An item that it ends is not kept, and the one after that is not compared. Where
+ * items must be equal both are: whether the array may end depends on what the token ends. */
+static bool read_dropping(tsl__space *space, trials *t, tsl_token token) {
+  t->run->drops_items = !(space->positions.watches & TSL__SAME_ITEM);
+  bool accepted = tsl__run_token(space, t->run, t->at, token);
+  t->run->drops_items = false;
+  return accepted;
+}
+
+/* After an open escape: may any number of values come if it goes on with this letter? */
+static bool escapes_on(tsl__space *space, tsl__run *r, char letter) {
+  return tsl__run_byte(space, r, (uint8_t)letter) &&
+         ((!r->fresh && !tsl__run_watched(space, r)) ||
           (!tsl__run_seen(space, r) && tsl__run_unbounded(space, r)));
+}
+
+/* The run is in an item that is compared with nothing yet. May more values come than were used? The
+ * one that the token ended counts as used. */
+static bool outnumbers(tsl__space *space, const trials *t, tsl__run *r) {
+  if (!r->in_string && !r->escaped && !tsl__run_byte(space, r, '"')) return false;
+  uint64_t used = tsl__used_in_all(space, t->distinct->open) + 1;
+  for (size_t i = 0; i < r->step.landed.n && r->in_string && !r->in_name && !r->escaped; i++)
+    if (tsl__state_spells(space, r->step.landed.at[i].state, r->step.landed.at[i].count, used))
+      return true;
+  return false;
 }
 
 /* As `leads`, for a token that begins one item at most. *unbounded: after it any number of values
  * may come, or nothing need be new, whatever was read. */
 static bool leads_dropping(tsl__space *space, trials *t, tsl_token token, bool *unbounded) {
   tsl__run *r = t->run;
-  /* else whether the array may end depends on what the token ends */
-  r->drops_items = !(space->positions.watches & TSL__SAME_ITEM);
-  bool accepted = tsl__run_token(space, r, t->at, token);
-  r->drops_items = false;
+  bool accepted = read_dropping(space, t, token);
   *unbounded = accepted && !tsl__run_seen(space, r) &&
                ((!r->fresh && !r->denies.n) || tsl__run_unbounded(space, r));
   if (!accepted || *unbounded) return accepted;
-  if (r->fresh) return tsl__run_leads(space, r, t->at, token);
+  bool escaped = r->escaped && (r->fresh || t->distinct->n);
+  /* a line feed, as what was used has hardly one there, and few states read it; or any character */
+  if (escaped &&
+      (escapes_on(space, r, 'n') || (read_dropping(space, t, token) && escapes_on(space, r, 'u'))))
+    return *unbounded = r->fresh, true;
+  if (r->fresh) return outnumbers(space, t, r) || tsl__run_leads(space, r, t->at, token);
   /* else what comes is looked up in the run where it is: see `settled` */
-  bool escaped = t->distinct->n && r->escaped;
-  if (escaped && feeds_line(space, r)) return true;
-  if (escaped && !tsl__run_token(space, r, t->at, token)) return false;
+  if (escaped && !read_dropping(space, t, token)) return false;
   return !tsl__run_watched(space, r) || tsl__run_alive(space, r);
 }
 
@@ -310,6 +332,7 @@ static bool passes_empty(tsl__space *space, trials *t, tsl_token token) {
   const tsl__open *o = t->distinct->open ? tsl__open_at(space, t->distinct->open) : NULL;
   bool unbounded, array = o && o->array && o->start != TSL__OPEN_NONE && t->distinct->in_string &&
                           !t->distinct->escaped;
+  uint32_t shape = 0;
   if (!array || !quote || memchr(at, '\\', (size_t)(quote - at)) || end - quote < 5 ||
       memcmp(quote, begin, 5) || end - quote > 6 || (end - quote == 6 && quote[5] != '"'))
     return false;
@@ -317,8 +340,12 @@ static bool passes_empty(tsl__space *space, trials *t, tsl_token token) {
       ((const tsl__text *)tsl__space_at(space, texts, tsl__with_distinct_at(space, t->at)->text))
           ->total -
       o->start;
-  return (quote > at || spelled > 1) && !used_empty(space, o->used) &&
-         leads_dropping(space, t, token, &unbounded) && unbounded;
+  if ((quote == at && spelled <= 1) || used_empty(space, o->used)) return false;
+  bool noted = tsl__move_find(space, t->frames, tsl__key_passes(token), &shape);
+  if (noted && shape == t->shape) return true;
+  if (!leads_dropping(space, t, token, &unbounded) || !unbounded) return false;
+  if (!noted && t->shape) tsl__move_add(space, t->frames, tsl__key_passes(token), t->shape);
+  return true;
 }
 
 static bool kind_is_fine(const trials *t, uint32_t kind) {
@@ -588,6 +615,21 @@ static bool is_endless(tsl__space *space, const tsl__distinct *m, tsl__stack pla
   return false;
 }
 
+/* The frames, with the least register that makes no difference to tokens which end the string under
+ * way. It makes none above the loop's minimum, if the maximum is out of reach for these tokens. */
+static tsl__stack alike(tsl__space *space, tsl__run *r, tsl__stack plain) {
+  uint32_t reach = tsl__boundary_known(space)->reach;
+  if (!tsl__step_load(space, &r->step, plain)) return plain;
+  for (size_t i = 0; i < r->step.landed.n; i++) {
+    tsl__cell *c = &r->step.landed.at[i];
+    const tsl__state_rec *s = tsl__state_at(space, c->state);
+    bool far = s->flags & TSL__STATE_LOOP && c->count > s->loop_min &&
+               s->loop_max != TSL__COUNT_INF && s->loop_max - c->count >= reach;
+    if (far) c->count = s->loop_min;
+  }
+  return tsl__step_collect(space, &r->step);
+}
+
 void tsl__narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__probed_mask *plain,
                        tsl__tokens *gone) {
   const tsl__with_distinct *p = tsl__with_distinct_at(space, at);
@@ -608,7 +650,9 @@ void tsl__narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__probe
   bool known = !(space->positions.watches & TSL__SAME_ITEM);
   uint32_t shape =
       known && p->distinct && list != &c->whole ? tsl__distinct_shape(space, p->distinct) : 0;
-  bool unbounded = shape && tsl__move_find(space, p->plain, tsl__key_unbounded(shape), &found);
+  t.shape = shape;
+  t.frames = shape && m->in_string ? alike(space, r, p->plain) : p->plain;
+  bool unbounded = shape && tsl__move_find(space, t.frames, tsl__key_unbounded(shape), &found);
   t.begun = !between(space, at);
   t.endless = m->n && is_endless(space, m, p->plain);
   if (m->n && known) t.onward = tsl__run_onward(space, at);
@@ -621,5 +665,5 @@ void tsl__narrow_items(tsl__space *space, tsl__run *r, tsl__stack at, tsl__probe
   tsl__vec_free(&space->alloc, &t.listed);
   /* whichever items were read */
   if (t.unbounded && !unbounded && space->status == TSL_OK)
-    tsl__move_add(space, p->plain, tsl__key_unbounded(shape), 1);
+    tsl__move_add(space, t.frames, tsl__key_unbounded(shape), 1);
 }

@@ -136,8 +136,7 @@ static bool leads_unended(tsl__space *space, descent *d, tsl_token t) {
   tsl__run *r = d->run;
   uint32_t found;
   tsl__move_key by = tsl__key_leads(t);
-  bool noted = p->distinct && !(space->positions.watches & TSL__NEW_ITEM) &&
-               !tsl__distinct_at(space, p->distinct)->escaped;
+  bool noted = p->distinct && !tsl__distinct_at(space, p->distinct)->escaped;
   if (noted && tsl__move_find(space, p->plain, by, &found)) return true;
   if (!tsl__run_token(space, r, d->at, t)) return false;
   if (!noted || !r->in_name || !tsl__run_names_on(space, r, TSL__ENDLESS - 1))
@@ -251,8 +250,8 @@ static void look_at_spot(tsl__space *space, descent *d, spot at, bool first) {
   const tsl__trie_node *n = &space->vocab->trie.nodes[at.node];
   bool ends = d->few && !first && n->begin < n->own_end;
   if (ends && !at.unread &&
-      (!at.speller.state || tsl__state_texts(space, at.speller.state, at.speller.count) <=
-                                tsl__seen_names_total(space, d->seen_names)))
+      (!at.speller.state || !tsl__state_spells(space, at.speller.state, at.speller.count,
+                                               tsl__seen_names_total(space, d->seen_names))))
     try_tokens(space, d, n->begin, n->own_end, false);
   if (!at.open_count) look_on_raw(space, d, at);
   static const char second[] = TSL__ESCAPE_LETTERS "u", digits[] = "0123456789abcdefABCDEF";
@@ -334,7 +333,9 @@ static void narrow_before(tsl__space *space, descent *d) {
 static bool may_become(const tsl__space *space, uint32_t seen_names, const uint8_t *at,
                        const uint8_t *end) {
   uint32_t n = (uint32_t)(end - at) - 1, lo, hi;
-  if (*at != '"' || memchr(at + 1, '"', n) || memchr(at + 1, '\\', n)) return true;
+  const tsl__seen_names *first = tsl__space_at(space, seen_names, seen_names);
+  if (*at != '"' || !n || memchr(at + 1, '"', n) || memchr(at + 1, '\\', n)) return true;
+  if (!(first->signs & tsl__name_sign(at + 1, n))) return false;
   for (; seen_names;
        seen_names = ((const tsl__seen_names *)tsl__space_at(space, seen_names, seen_names))->next) {
     tsl__seen_names_range(tsl__space_at(space, seen_names, seen_names), at + 1, n, &lo, &hi);
@@ -355,7 +356,7 @@ static bool may_repeat(const tsl__space *space, const tsl__open *o, const tsl__n
   const tsl_vocab *v = space->vocab;
   const uint8_t *name = v->bytes + v->offsets[next->token] + next->at,
                 *end = v->bytes + v->offsets[next->token + 1];
-  return o->array || (name < end && may_become(space, o->used, name, end));
+  return !o->array && name < end && may_become(space, o->used, name, end);
 }
 
 /* Tokens with a comma and the beginning of a name after it, where names are constrained. */

@@ -107,10 +107,10 @@ static inline bool tsl__run_name_empty(const tsl__run *r) {
 }
 /* Is the cell's frame one that spells a name that must be new? */
 bool tsl__cell_names(const tsl__space *space, const tsl__cell *c);
-/* A lower bound of how many texts a frame in this state can spell; ENDLESS: any number. This
- * function, and those down to tsl__run_watched, are in distinct_unbounded.c. */
+/* Is it known that a frame in this state can spell more than so many texts? ENDLESS: any number.
+ * This function, and those down to tsl__run_watched, are in distinct_unbounded.c. */
 #define TSL__ENDLESS UINT32_MAX
-uint32_t tsl__state_texts(tsl__space *space, tsl__state state, uint32_t count);
+bool tsl__state_spells(tsl__space *space, tsl__state state, uint32_t count, uint64_t more_than);
 /* Does some frame spell a new name for which there are more texts than `seen_names`? */
 bool tsl__run_names_on(tsl__space *space, const tsl__run *r, uint32_t seen_names);
 /* Is a string under way that can become any number of texts? Then its item can be new. */
@@ -118,12 +118,14 @@ bool tsl__run_strings_on(tsl__space *space, const tsl__run *r);
 /* For tokens that lengthen a string or a number, where an item that must be new is spelled. */
 typedef struct tsl__onward {
   tsl__stack plain; /* the frames; 0: nothing is known */
-  uint64_t used;    /* values that were used in all open arrays */
+  uint64_t used;    /* see tsl__used_in_all */
   bool in_string;
   uint32_t known;       /* a bit for each digit that was tried */
   tsl__state state[10]; /* after each digit; 0: no number */
   uint32_t count[10];
 } tsl__onward;
+/* How many values were used in the arrays that are open? */
+uint64_t tsl__used_in_all(const tsl__space *space, uint32_t open);
 tsl__onward tsl__run_onward(const tsl__space *space, tsl__stack at);
 /* Does the token `at`..`end` do that, and leave more texts than values were used? Then one of them
  * is new. Uses the run's frames. */

@@ -7,11 +7,15 @@
  *           the frames alone, and is kept for the plain position (tsl__key_endless,
  *           tsl__key_texts). "Not known" is kept as well: then the search decides.
  * Search    looks for a string with any number of texts, or a number with any number of digits. As
- *           many as MANY_TEXTS are enough. An array does too that is where it was after one item
- *           more: it may have any length. The frames may come to these before the item is over. The search goes depth first over plain positions, a byte at a time, into members
- *           and their values first. It never goes through a name that must be new, unless there are
- *           any number of these names. In an array within whose items must be new it does not go
- *           past the first item.
+ *           many as MANY_TEXTS are enough. An array counts as well if it can come back to where it
+ *           was with one item more. The frames may come to these before the item is over. The
+ *           search goes depth first over plain positions, a byte at a time, into members and their
+ *           values first. It never goes through a name that must be new, unless there are any
+ *           number of these names. In an array within whose items must be new it does not go past
+ *           the first item.
+ * Texts     of a string are counted over the states of its frame: the sum over the bytes that may
+ *           come next. A count stops where it is large enough (tsl__state_spells). So 40 used
+ *           addresses are compared with no others: after `"200` more than 40 may come.
  * Example   Items {"id": integer}. At `[` the bytes `{"id":1` lead to a digit that may be followed
  *           by any digits: UNBOUNDED. Items true or false: nothing is found, NOT_KNOWN.
  * Tokens    A token that lengthens a string or a number is followed from state to state, without a
@@ -50,9 +54,6 @@ static bool loops(const tsl__space *space, const tsl__state_rec *r, uint32_t cou
          counts_far(space, r, count);
 }
 
-#define STEPS 64u /* bytes that are looked at */
-#define LOOKS 3u  /* ways on from each state */
-
 /* Bytes of a range that each begin another text, whether it is a character or within an escape.
  * They hold no capitals, which hexadecimal digits may be, and no `u`, by which any character is
  * escaped. */
@@ -66,83 +67,98 @@ static uint32_t ways_in(unsigned from, unsigned upper) {
 
 /* More texts than there can be items, as a text of items has 2^31 bytes at most. */
 #define MANY_TEXTS ((uint64_t)1 << 31)
-
-/* One of the first ways on from a state by a byte, raw ones rather: the first that loops, or else
- * the first at all. *ways: so many bytes lead there, each to other texts. *texts: at least so many
- * are spelled from the state. */
-static const tsl__state_rec *look_on(tsl__space *space, const tsl__state_rec *r, uint32_t *count,
-                                     uint32_t *texts, uint32_t *ways) {
-  const tsl__state_rec *first = NULL;
-  tsl__target there = 0;
-  uint32_t looks = 0, from = *count, all = 0, c;
-  bool escaped = true;
-  for (unsigned i = 0, byte = 0; i < r->ranges && looks < LOOKS && space->status == TSL_OK;
-       byte = tsl__state_upper(r)[i++] + 1u) {
-    tsl__target t = r->targets[i] ? tsl__state_step(space, r, (uint8_t)byte) : 0;
-    const tsl__state_rec *to =
-        t ? tsl__state_expanded(space, tsl__target_resolve(space, t, from, &c)) : NULL;
-    looks += t != 0;
-    if (!to || to->flags & TSL__STATE_FORK) continue;
-    bool done = loops(space, to, c);
-    all += ways_in(byte, tsl__state_upper(r)[i]);
-    if (done || !first || (escaped && byte != '\\'))
-      first = to, there = t, *count = c, escaped = byte == '\\';
-    if (done) break;
-  }
-  if (all > *texts && !(r->flags & TSL__STATE_LOOP)) *texts = all;
-  *ways = 0;
-  for (unsigned i = 0, byte = 0; there && i < r->ranges; byte = tsl__state_upper(r)[i++] + 1u)
-    *ways += r->targets[i] == there ? ways_in(byte, tsl__state_upper(r)[i]) : 0;
-  return first;
-}
+#define LOOKS 64u /* states that are looked at in one search */
 
 /* May the rest of a text be read there, or end? Else a counted loop is at its maximum. */
 static bool goes_on(const tsl__state_rec *r) {
   return r->live_count || r->edges || r->flags & TSL__STATE_NULLABLE;
 }
 
-/* The answer of a search is remembered, unless it depends on a register. */
-uint32_t tsl__state_texts(tsl__space *space, tsl__state state, uint32_t count) {
-  const tsl__state_rec *r = tsl__state_expanded(space, state);
-  if (!r || loops(space, r, count)) return r ? TSL__ENDLESS : 0;
-  if (tsl__state_fixed(r)) return tsl__state_fixed(r)->hi - tsl__state_fixed(r)->lo;
-  bool counts = r->flags & TSL__STATE_LOOP;
-  uint32_t found = 0, ways;
-  uint64_t product = 1; /* texts that the bytes so far are the beginnings of */
-  if (!counts && tsl__move_find(space, state, tsl__key_texts(), &found)) return found;
-  for (uint32_t i = 0; r && !loops(space, r, count) && product < MANY_TEXTS && i < STEPS; i++) {
-    r = look_on(space, r, &count, &found, &ways);
-    if (!r || !goes_on(r)) break;
-    if (ways) product *= ways;
-    if (product > found) found = product < MANY_TEXTS ? (uint32_t)product : TSL__ENDLESS;
+/* What is known of the texts from a state; those of a counted loop depend on its register. */
+static bool texts_known(const tsl__space *space, tsl__state state, uint64_t *texts) {
+  uint32_t found;
+  if (!tsl__move_find(space, state, tsl__key_texts(), &found)) return false;
+  return *texts = found, true;
+}
+
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+/* The first byte of the range of the most ways on that is not among those tried; -1: there is
+ * none. */
+static int widest(const tsl__state_rec *r, tsl__bytes *tried, uint32_t *ways) {
+  int from = -1;
+  for (unsigned i = 0, byte = 0; i < r->ranges; byte = tsl__state_upper(r)[i++] + 1u) {
+    if (!r->targets[i] || tsl__bytes_has(tried, (uint8_t)byte)) continue;
+    uint32_t here = ways_in(byte, tsl__state_upper(r)[i]);
+    if (from < 0 || here > *ways) *ways = here, from = (int)byte;
   }
-  if (r && loops(space, r, count)) found = TSL__ENDLESS;
-  if (!counts && space->status == TSL_OK) tsl__move_add(space, state, tsl__key_texts(), found);
-  return found;
+  if (from >= 0) tsl__bytes_add(tried, (uint8_t)from);
+  return from;
+}
+
+#define LOOKS_ASIDE 3u /* of those, ranges without a way of their own */
+
+/* A lower bound of how many texts can be spelled from a state, up to `need`. *looks: so many states
+ * more may be looked at. */
+static uint64_t texts_from(tsl__space *space, tsl__state state, uint32_t count, uint64_t need,
+                           uint32_t *looks) {
+  const tsl__state_rec *r = tsl__state_expanded(space, state);
+  uint64_t n = 0, known;
+  if (!r || loops(space, r, count)) return r ? need : 0;
+  if (tsl__state_fixed(r)) return least(tsl__state_fixed(r)->hi - tsl__state_fixed(r)->lo, need);
+  if (!goes_on(r)) return 0;
+  if (need <= 1 || r->flags & TSL__STATE_FORK || !*looks) return 1;
+  bool counts = r->flags & TSL__STATE_LOOP;
+  if (!counts && texts_known(space, state, &known)) return least(known, need);
+  --*looks;
+  tsl__bytes tried = {{0}};
+  uint32_t ways = 0, aside = 0, c;
+  for (int byte; n < need && aside < LOOKS_ASIDE && space->status == TSL_OK &&
+                 (byte = widest(r, &tried, &ways)) >= 0;) {
+    tsl__target t = tsl__state_step(space, r, (uint8_t)byte);
+    aside += !ways;
+    if (!t) continue;
+    tsl__state to = tsl__target_resolve(space, t, count, &c);
+    uint64_t there = texts_from(space, to, c, ways ? (need - n + ways - 1) / ways : need, looks);
+    /* without a way of their own they may be other spellings of the same texts */
+    n = ways ? n + ways * there : there > n ? there : n;
+  }
+  n = n < 1 ? 1 : least(n, need);
+  bool final = !counts && *looks && (n < need || n == MANY_TEXTS) && space->status == TSL_OK;
+  if (final && !texts_known(space, state, &known))
+    tsl__move_add(space, state, tsl__key_texts(), (uint32_t)n);
+  return n;
+}
+
+bool tsl__state_spells(tsl__space *space, tsl__state state, uint32_t count, uint64_t more_than) {
+  uint32_t looks = LOOKS;
+  uint64_t need = more_than < MANY_TEXTS ? more_than + 1 : MANY_TEXTS;
+  return texts_from(space, state, count, need, &looks) >= need;
 }
 
 bool tsl__run_names_on(tsl__space *space, const tsl__run *r, uint32_t seen_names) {
   for (size_t i = 0; i < r->step.landed.n; i++) {
     const tsl__cell *c = &r->step.landed.at[i];
-    if (tsl__cell_names(space, c) && tsl__state_texts(space, c->state, c->count) > seen_names)
+    if (tsl__cell_names(space, c) && tsl__state_spells(space, c->state, c->count, seen_names))
       return true;
   }
   return false;
 }
 
-/* A lower bound of the numbers that digits from 1 to 9 lead to, up to MANY_TEXTS. (`self` is empty
- * where a number may end.) */
+/* A lower bound of the numbers that digits from 1 to 9 lead to, up to MANY_TEXTS. Digits that lead
+ * back to a state may come any number of times. (`self` is empty where a number may end.) */
 static uint64_t numbers_from(tsl__space *space, tsl__state state, uint32_t count) {
+  tsl__state seen = state;
+  uint32_t seen_count = count;
   uint64_t n = 1;
-  while (n < MANY_TEXTS) {
+  for (uint32_t i = 0; n < MANY_TEXTS && i < LOOKS; i++) {
     const tsl__state_rec *r = tsl__state_expanded(space, state);
     tsl__target t = r ? tsl__state_step(space, r, '1') : 0;
-    if (!t || tsl__state_step(space, r, '9') != t) return n;
-    uint32_t before = count;
-    tsl__state to = tsl__target_resolve(space, t, before, &count);
-    if (to == state && count == before) return MANY_TEXTS;
-    state = to;
-    n *= 9;
+    if (!t) return n;
+    if (tsl__state_step(space, r, '9') == t) n *= 9;
+    state = tsl__target_resolve(space, t, count, &count);
+    if (state == seen && count == seen_count) return MANY_TEXTS;
+    if (!(i & (i + 1))) seen = state, seen_count = count;
   }
   return n;
 }
@@ -176,8 +192,7 @@ static bool counts_on(tsl__space *space, const tsl__run *r) {
 
 /* ---- tokens that lengthen a string or a number ----------------------------------------------- */
 
-/* How many values were used in the arrays that are open? */
-static uint64_t used_in_all(const tsl__space *space, uint32_t open) {
+uint64_t tsl__used_in_all(const tsl__space *space, uint32_t open) {
   uint64_t n = 0;
   for (const tsl__open *o; open; open = o->below) {
     o = tsl__open_at(space, open);
@@ -193,7 +208,7 @@ tsl__onward tsl__run_onward(const tsl__space *space, tsl__stack at) {
   const tsl__distinct *m = tsl__distinct_at(space, p->distinct);
   bool may = m->in_string ? !m->escaped && !m->name : may_count(space, p->text, NULL, 0);
   return (tsl__onward){.plain = may ? p->plain : 0,
-                       .used = may ? used_in_all(space, m->open) : 0,
+                       .used = may ? tsl__used_in_all(space, m->open) : 0,
                        .in_string = m->in_string};
 }
 
@@ -243,7 +258,7 @@ bool tsl__run_lengthens(tsl__space *space, tsl__run *r, tsl__onward *o, const ui
     tsl__state state = c->state;
     uint32_t count = c->count;
     if (follow_within(space, &state, &count, at, end, true) &&
-        tsl__state_texts(space, state, count) > o->used)
+        tsl__state_spells(space, state, count, o->used))
       return true;
   }
   return false;
@@ -251,8 +266,8 @@ bool tsl__run_lengthens(tsl__space *space, tsl__run *r, tsl__onward *o, const ui
 
 bool tsl__run_strings_on(tsl__space *space, const tsl__run *r) {
   for (size_t i = 0; r->in_string && i < r->step.landed.n; i++)
-    if (tsl__state_texts(space, r->step.landed.at[i].state, r->step.landed.at[i].count) ==
-        TSL__ENDLESS)
+    if (tsl__state_spells(space, r->step.landed.at[i].state, r->step.landed.at[i].count,
+                          TSL__ENDLESS))
       return true;
   return false;
 }
@@ -276,8 +291,8 @@ enum { UNBOUNDED = 1, NOT_KNOWN = 2 };
 
 typedef struct place {
   tsl__stack at;
-  uint16_t from;                 /* which place led here */
-  uint16_t tried;                /* ways on that were tried */
+  uint16_t from;          /* which place led here */
+  uint16_t tried;         /* ways on that were tried */
   uint16_t level;         /* containers of the item that are open */
   char last;              /* byte outside strings; a string is one quote */
   bool in_string, digits; /* digits: the last byte was one */
@@ -288,7 +303,7 @@ typedef struct looking {
   place seen[LOOKS_MAX];
   uint32_t n;
   bool full; /* there is no room for more */
-  bool laps; /* a byte led back to a place on the way, past an item of an array */
+  bool adds; /* a byte led back to a place on the way, and each such round adds an item */
   tsl__stepping step;
 } looking;
 
@@ -308,7 +323,7 @@ static bool is_endless(tsl__space *space, const place *p, bool *names) {
   *names = false;
   for (uint32_t i = 0; i < s->n; i++) {
     const tsl__cell *c = tsl__stack_cell(space, s, i);
-    if (p->in_string && tsl__state_texts(space, c->state, c->count) == TSL__ENDLESS) return true;
+    if (p->in_string && tsl__state_spells(space, c->state, c->count, TSL__ENDLESS)) return true;
     if (p->digits && numbers_from(space, c->state, c->count) >= MANY_TEXTS) return true;
     *names = *names || (p->in_string && tsl__cell_names(space, c));
   }
@@ -321,15 +336,14 @@ static const char in_strings[] =
     "!#$%&'()*+,-./:;<=>?@[]^_`{|}~ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
                   outside[] = "\"{[:,]}12-tfnruelas";
 
-/* Does the way from a place on it to its end hold a comma of an array? A comma of an object has a
- * colon after it. */
-static bool passes_item(const looking *l, uint32_t from, uint32_t end, char last) {
-  bool comma = last == ',';
-  for (uint32_t i = end; i != from; i = l->seen[i].from) {
-    if (i == 0 || l->seen[i].last == ':') return false;
-    comma = comma || l->seen[i].last == ',';
+/* A way by `p` has come back to the place `from`. Does each round add an item to an array? A comma
+ * of an object has a colon after it. */
+static bool adds_item(const looking *l, const place *p, uint32_t from) {
+  for (bool comma = false;; p = &l->seen[p->from]) {
+    comma = comma || p->last == ',';
+    if (p->from == from || p->from == 0 || p->last == ':')
+      return p->from == from && p->last != ':' && comma;
   }
-  return comma && last != ':';
 }
 
 /* Go by a byte from a place to a new one; false: there is none. */
@@ -354,7 +368,7 @@ static bool follow(tsl__space *space, looking *l, uint32_t from, char byte) {
   p.at = tsl__step_collect(space, &l->step);
   for (uint32_t i = 0; i < l->n; i++)
     if (l->seen[i].at == p.at && l->seen[i].level == p.level)
-      return l->laps = l->laps || passes_item(l, i, from, p.last), false;
+      return l->adds = l->adds || adds_item(l, &p, i), false;
   l->full = l->n == LOOKS_MAX;
   if (!l->full) l->seen[l->n++] = p;
   return !l->full;
@@ -366,7 +380,7 @@ static bool go_on(tsl__space *space, looking *l, uint32_t at) {
   const char *bytes = p->in_string ? in_strings : outside;
   tsl__bytes next = {{0}};
   tsl__may_read(space, p->at, &next);
-  while (bytes[p->tried] && !l->full && !l->laps && space->status == TSL_OK) {
+  while (bytes[p->tried] && !l->full && !l->adds && space->status == TSL_OK) {
     char byte = bytes[p->tried++];
     if (tsl__bytes_has(&next, (uint8_t)byte) && follow(space, l, at, byte)) return true;
   }
@@ -379,15 +393,16 @@ static uint32_t search(tsl__space *space, looking *l) {
   while (!done && !l->full && space->status == TSL_OK) {
     uint32_t before = 0;
     bool names = false, fresh = !l->seen[at].tried;
-    bool found = l->laps || (fresh && (is_endless(space, &l->seen[at], &names) ||
-                                       (known(space, &l->seen[at], &before) && before == UNBOUNDED)));
+    bool found =
+        l->adds || (fresh && (is_endless(space, &l->seen[at], &names) ||
+                              (known(space, &l->seen[at], &before) && before == UNBOUNDED)));
     for (uint32_t i = at; found; i = l->seen[i].from) {
       note(space, &l->seen[i], UNBOUNDED);
       if (i == 0) return UNBOUNDED;
     }
     if (!names && before != NOT_KNOWN && go_on(space, l, at))
       at = l->n - 1;
-    else if (!l->laps && !(done = at == 0))
+    else if (!l->adds && !(done = at == 0))
       at = l->seen[at].from;
   }
   for (uint32_t i = 0, all = l->full ? 1 : l->n; i < all && space->status == TSL_OK; i++)
@@ -410,7 +425,7 @@ bool tsl__run_unbounded(tsl__space *space, tsl__run *r) {
   looking *l = tsl__alloc(&space->alloc, sizeof *l);
   if (!l) return tsl__space_no_memory(space);
   l->n = 1;
-  l->full = l->laps = false;
+  l->full = l->adds = false;
   l->step = tsl__step_new(space);
   l->step.watch = true;
   l->seen[0] = begin;

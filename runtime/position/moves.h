@@ -16,7 +16,8 @@
  *             010x xxxx ...   alive        a distinct     a verdict of distinct_search.c
  *             001x xxxx ...   unbounded    a shape        1
  *             0001 0000 ...   texts        0              a number of texts
- *             0000 1xxx ...   leads        a token        1
+ *             0000 11xx ...   passes       a token        a shape
+ *             0000 10xx ...   leads        a token        1
  *             0000 0100 ...   fewest new   0              bytes
  *             0000 00xx ...   token        a token        a tsl__lead
  *
@@ -89,6 +90,11 @@ static inline tsl__move_key tsl__key_unbounded(uint32_t shape) {
  * can become any number of names? Only "yes" is kept. (distinct_names.c) */
 static inline tsl__move_key tsl__key_leads(tsl_token token) {
   return (tsl__move_key){0x08000000u | token};
+}
+/* After this token, which ends an item, may any number of values come? The value is the shape of
+ * the distinct records for which the answer is yes; "no" is not kept. (distinct_items.c) */
+static inline tsl__move_key tsl__key_passes(tsl_token token) {
+  return (tsl__move_key){0x0C000000u | token};
 }
 /* How many texts can a frame spell at least? Here a state takes the place of the position.
  * (distinct_unbounded.c) */

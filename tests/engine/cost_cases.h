@@ -589,6 +589,24 @@ static const test_case cases[] = {
      COMPACT,
      STRING("\"not\":{\"enum\":[\"a\",\"ab\",\"the\",\"null\"]},\"minLength\":2,\"maxLength\":99"),
      {"\"abba\"", "\"abc\"", "\"then\"", "\"\\u0061b\\n\""}},
+    /* values of which there are many, but no string and no number without end */
+    {"unique-booleans",
+     SCHEMA,
+     ARRAY("{\"type\":[\"boolean\",\"array\"],\"items\":{\"type\":\"boolean\"}}",
+           ",\"uniqueItems\":true"),
+     {"[true, [true, false, true, true], [true, false, false], false, []]"}},
+    {"unique-addresses",
+     SCHEMA,
+     ARRAY(STRING("\"format\":\"ipv4\""), ",\"uniqueItems\":true"),
+     {"[\"10.0.0.1\", \"10.0.0.2\", \"200.1.1.1\", \"10.10.0.1\", \"20.0.0.1\", \"10.1.2.3\"]"}},
+    {"unique-limited",
+     SCHEMA,
+     ARRAY(STRING("\"maxLength\":255"), ",\"uniqueItems\":true"),
+     {"[\"some text\", \"\", \"some other text\", \"s\"]"}},
+    {"unique-multiples",
+     SCHEMA,
+     ARRAY("{\"type\":\"integer\",\"multipleOf\":60}", ",\"uniqueItems\":true"),
+     {"[60, 600, 6000, 120, 1200, 0, 180]"}},
 };
 
 #endif
