@@ -145,6 +145,29 @@ def test_llguidance():
     check((captured.get_capture("n"), captured.get_capture("m")) == (b"ab", None), "by name")
     steps = L.LLInterpreter(tokenizer, L.grammar_from("regex", "abc"))
     check(steps.compute_mask()[0] and steps.commit_token(97)[1][:1] == [97], "an interpreter")
+    check(steps.log_level == 1 and steps.deep_copy().log_level == 1, "its log level")
+    no_space = form(schema, overrides={"whitespace_pattern": ""})
+    check(not reads(no_space, b"{ ") and reads(no_space, b'{"a":'), "no white space")
+    check(tokenizer.dbg_tokens([97, 98]) == "\u27e6a\u2027b\u27e7", tokenizer.dbg_tokens([97, 98]))
+    ends = L.LLMatcher(tokenizer, 'start: "a"')
+    check(ends.consume_tokens([97, 256]) and ends.stop_reason() == "NoExtension", "it was over")
+    goes_on = L.LLMatcher(tokenizer, 'start: "a"+')
+    check(goes_on.consume_tokens([97, 256]) and goes_on.stop_reason() == "EndOfSentence", "ended")
+    for regex, ascii_classes, want in (
+        (r"\d+a/b", "d", r"[0-9]+a\/b"),
+        (r"\d\D\w", "", r"\d\D\w"),
+        (r"\D\w\s", "dws", r"[^0-9][0-9a-zA-Z_][ \t\n\r\f\v]"),
+        (r"[\d.]\/", "d", r"[0-9.]\/"),
+    ):
+        found = L.regex_to_lark(regex, ascii_classes)
+        check(found == want, f"regex_to_lark {regex}: {found}")
+    parts = {bytes([i]): i for i in range(256)}
+    ranks = L.LLTokenizer.from_tiktoken(
+        encoder=parts, special_tokens={"<end>": 256}, pattern=".", eos_token=256, n_vocab=300
+    )
+    check((ranks.eos_token, ranks.vocab_size) == (256, 300), "an encoding of tiktoken")
+    check(ranks.is_special_token(256) and ranks.decode_bytes([97]) == b"a", "its tokens")
+    check(not ranks.is_canonical and tokenizer.is_canonical, "encoded without its pattern")
 
 
 def test_stand_in():

@@ -11,17 +11,17 @@ A program whose imports cannot be changed calls, before they are run,
     turnstile.compat_llguidance.stand_in()
 
 after which `import llguidance` and its modules are these. docs/switch.md lists what there is not:
-regex_to_lark, and the modules mlx, llamacpp, gbnf_to_lark and cli. As with llguidance, a grammar
-that is refused gives a matcher in error, whose get_error() says why. Such a matcher takes no tokens
-but the end-of-sequence ones, which its mask has alone.
+the modules mlx, llamacpp, gbnf_to_lark and cli. As with llguidance, a grammar that is refused gives
+a matcher in error, whose get_error() says why. Such a matcher takes no tokens but the
+end-of-sequence ones, which its mask has alone.
 
 Where it differs: what a Lark grammar means is in docs/lark.md. Masks are Turnstile's, that is
-exact. Of a schema's options whitespace_flexible counts; coerce_one_of and lenient have no meaning,
-as all keywords are exact; others are refused. Slices and LLParserLimits have no meaning. A grammar
-that has ended by an end-of-sequence token says EndOfSentence, and is complete again after a
-rollback of it. compute_ff_tokens leaves out the last token of the forced bytes. Text of special
-tokens is encoded as text, unless parse_special is given. compute_bitmask has mask_words words;
-negative tokens and counts are ValueError.
+exact. Of a schema's options whitespace_flexible and an empty whitespace_pattern count;
+coerce_one_of and lenient have no meaning, as all keywords are exact; others are refused. Slices and
+LLParserLimits have no meaning. A grammar that has ended by an end-of-sequence token is complete
+again after a rollback of it. compute_ff_tokens leaves out the last token of the forced bytes. Text
+of special tokens is encoded as text, unless parse_special is given. compute_bitmask has mask_words
+words; negative tokens and counts are ValueError.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -34,6 +34,7 @@ from turnstile.compat_llguidance.grammar_from import (
     LarkCompiler,
     RegexCompiler,
     grammar_from,
+    regex_to_lark,
 )
 from turnstile.compat_llguidance.hf import from_tokenizer
 from turnstile.compat_llguidance.matcher import LLExecutor, LLInterpreter, LLMatcher, LLParserLimits
@@ -63,6 +64,7 @@ __all__ = [
     "from_tokenizer",
     "get_version",
     "grammar_from",
+    "regex_to_lark",
     "stand_in",
 ]
 

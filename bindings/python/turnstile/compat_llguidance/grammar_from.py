@@ -32,6 +32,29 @@ def grammar_from(format: str, text: Any) -> str:
     raise ValueError(f"Unknown grammar type: {format}")
 
 
+_CLASSES = {"d": "0-9", "w": "0-9a-zA-Z_", "s": r" \t\n\r\f\v"}
+
+
+def regex_to_lark(regex: str, use_ascii: str = "d") -> str:
+    r"""The pattern as it stands between slashes in Lark. The classes that `use_ascii` names are
+    written out: `\d` as `[0-9]`, `\D` as `[^0-9]`. Within brackets `\D` stays as it is.
+    """
+    out, at, inside = [], 0, False
+    while at < len(regex):
+        piece = regex[at : at + 2] if regex[at] == "\\" else regex[at]
+        kind = piece[1:].lower() if len(piece) == 2 else ""
+        at += len(piece)
+        if kind and kind in use_ascii and kind in _CLASSES:
+            negated = piece[1].isupper()
+            if not inside:
+                piece = f"[{'^' if negated else ''}{_CLASSES[kind]}]"
+            elif not negated:
+                piece = _CLASSES[kind]
+        inside = piece == "[" or (inside and piece != "]")
+        out.append("\\/" if piece == "/" else piece)
+    return "".join(out)
+
+
 def _checked(grammar: str, check: bool) -> str:
     error = LLMatcher.validate_grammar(grammar) if check else ""
     if error:

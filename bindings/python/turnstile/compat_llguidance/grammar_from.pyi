@@ -1,6 +1,7 @@
 from typing import Any, Optional, Tuple
 
 def grammar_from(format: str, text: Any) -> str: ...
+def regex_to_lark(regex: str, use_ascii: str = "d") -> str: ...
 
 class JsonCompiler:
     def __init__(

@@ -62,6 +62,7 @@ class LLMatcher:
         self._error = ""
         self._matcher = None
         self._tokens = []  # what was consumed, for captures
+        self._was_stopped = False  # in front of the end token
         try:
             self._matcher = _core.Matcher(_compile(tokenizer.vocab, grammar))
         except (TurnstileError, ValueError) as error:
@@ -130,6 +131,7 @@ class LLMatcher:
         copy._tokenizer, copy._error = self._tokenizer, self._error
         copy._matcher = self._matcher and self._matcher.fork()
         copy._tokens = list(self._tokens)
+        copy._was_stopped = self._was_stopped
         return copy
 
     def is_accepting(self):
@@ -146,7 +148,7 @@ class LLMatcher:
     def stop_reason(self):
         if self._error:
             return "InternalError"
-        if self._matcher.is_terminated:
+        if self._matcher.is_terminated and not self._was_stopped:
             return "EndOfSentence"
         return "NoExtension" if self.is_stopped() else "NotStopped"
 
@@ -159,6 +161,7 @@ class LLMatcher:
             return True
         if self._error:
             return False
+        self._was_stopped = vocab.is_eog(sampled_token) and self.is_stopped()
         if sampled_token < vocab.logits_width and self._matcher.accept(sampled_token):
             self._tokens.append(sampled_token)
             return True
@@ -258,6 +261,7 @@ class LLInterpreter:
         limits=None,
     ):
         self._inner = LLMatcher(tokenizer, grammar)
+        self.log_level = log_level
         self._forced = enable_ff_tokens
         if self._inner.is_error():
             raise ValueError(self._inner.get_error())
@@ -265,6 +269,7 @@ class LLInterpreter:
     def deep_copy(self):
         copy = LLInterpreter.__new__(LLInterpreter)
         copy._inner, copy._forced = self._inner.deep_copy(), self._forced
+        copy.log_level = self.log_level
         return copy
 
     def is_accepting(self):
@@ -382,7 +387,7 @@ _NO_BEARING = {"coerce_one_of", "lenient"}
 _AS_HERE = {
     "item_separator": (None, ","),
     "key_separator": (None, ":"),
-    "whitespace_pattern": (None,),
+    "whitespace_pattern": (None, ""),
 }
 
 
@@ -427,6 +432,7 @@ def _compile_schema(vocab, text, schema):
     if unknown := _refused(options):
         raise UnsupportedError(unknown)
     flexible = options.get("whitespace_flexible") is not False
+    flexible = flexible and options.get("whitespace_pattern") != ""
     return Grammar.json_schema(vocab, text, whitespace="any" if flexible else "compact")
 
 

@@ -63,6 +63,7 @@ class LLMatcher:
     def get_capture(self, name: Any) -> Any: ...
 
 class LLInterpreter:
+    log_level: int
     def __init__(
         self,
         tokenizer: Any,

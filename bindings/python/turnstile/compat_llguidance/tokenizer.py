@@ -66,6 +66,28 @@ class LLTokenizer:
         self._eos = eos
         return self
 
+    @classmethod
+    def from_tiktoken(
+        cls, *, encoder, special_tokens, pattern, eos_token, n_vocab=None, slices=None
+    ):
+        """The vocabulary of a tiktoken encoding, from the ranks of its tokens and its special
+        tokens. `pattern` and `slices` have no meaning here: a text is encoded without them.
+        """
+        tokens = [b""] * (max((*encoder.values(), *special_tokens.values())) + 1)
+        for spelled, token in encoder.items():
+            tokens[token] = spelled
+        for text, token in special_tokens.items():
+            tokens[token] = text.encode()
+        vocab = Vocab.from_tokens(
+            tokens,
+            special=sorted(special_tokens.values()),
+            eog=_ids(eos_token),
+            logits_width=n_vocab or 0,
+        )
+        self = cls._of(vocab, _ids(eos_token))
+        self.is_canonical = False
+        return self
+
     @property
     def vocab_size(self):
         return self.vocab.logits_width
@@ -98,7 +120,7 @@ class LLTokenizer:
 
     def dbg_tokens(self, tokens):
         """The tokens for people."""
-        return '"' + "\u2027".join(self.decode_str([token]) for token in tokens) + '"'
+        return f"\u27e6{self.test_trace_tokens(tokens)}\u27e7"
 
     def test_trace_tokens(self, tokens):
         return "\u2027".join(self.decode_str([token]) for token in tokens)

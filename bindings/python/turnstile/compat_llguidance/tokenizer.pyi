@@ -1,5 +1,5 @@
 import os
-from typing import Any, Iterable, List, Optional, Sequence, Union
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Union
 
 from turnstile.vocab import Vocab
 
@@ -17,6 +17,17 @@ class LLTokenizer:
         eos_token: Union[int, Iterable[int], None] = None,
         slices: Any = None,
     ) -> None: ...
+    @classmethod
+    def from_tiktoken(
+        cls,
+        *,
+        encoder: Dict[bytes, int],
+        special_tokens: Dict[str, int],
+        pattern: str,
+        eos_token: Union[int, Iterable[int], None],
+        n_vocab: Optional[int] = None,
+        slices: Any = None,
+    ) -> "LLTokenizer": ...
     @property
     def vocab_size(self) -> int: ...
     @property
