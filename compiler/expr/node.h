@@ -170,7 +170,7 @@ typedef struct tsl__known_reads {
 } tsl__known_reads;
 
 /* In bytes: the shortest text of an expression, and a bound of the shortest ones of all that it
- * leads to after a byte. Known of the last ones with many parts (compiler/states/hints_like.c). */
+ * leads to after a byte. Known of the last ones with many parts (compiler/states/need.c). */
 #define TSL__KNOWN_BOUNDS 64u
 typedef struct tsl__known_bound {
   tsl__expr e; /* NONE: free */
@@ -267,7 +267,7 @@ struct tsl__exprs {
   tsl__known_overlap known_overlaps[TSL__KNOWN_OVERLAPS];
   tsl__known_reads *chain_reads; /* TSL__CHAIN_READS of them, made with the first, or NULL */
   tsl__known_reads *known_reads; /* TSL__KNOWN_READS of them, made with the first, or NULL */
-  tsl__known_need *needs;        /* open addressing, see compiler/states/hints_like.c */
+  tsl__known_need *needs;        /* open addressing, see compiler/states/need.c */
   uint32_t need_slots, need_count;
   /* TSL__EXPLORED of them, or NULL: the last explorations of compiler/states/letters.c */
   tsl__explored *explored;

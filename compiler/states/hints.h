@@ -82,8 +82,6 @@ void tsl__far_from_limit(tsl__exprs *x, tsl__expr rest, bool begun, uint32_t len
 void tsl__far_from_bounds(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 /* Fill in `like` of e, whose active loop has had all its iterations. */
 void tsl__nonascii_loop(tsl__exprs *x, tsl__expr e, tsl__letters *out);
-/* Fill in `like` of e (under JSTR) if it forbids only texts that are long. */
-void tsl__alone_of(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 /* hints_any.c: the same of counts of one class, beside one another and within one another. */
 void tsl__any_begins(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 /* hints_any.c: letters of which *most, or more, may come, whichever they are. *ends: they may be a
@@ -92,8 +90,18 @@ void tsl__any_begins(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 struct tsl__letter_set;
 bool tsl__letters_by_room(tsl__exprs *x, tsl__expr e, struct tsl__letter_set *letters,
                           uint32_t *most, uint32_t *dead, bool *ends);
+/* Fill in `like` of e (under JSTR) if it forbids only texts that are long. */
 void tsl__far_from_forbidden(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 /* A sequence or alternatives, far from the bounds of their parts. */
 void tsl__far_from_counts(tsl__exprs *x, tsl__expr e, bool begun, tsl__letters *out);
+
+/* ---- need.c ---------------------------------------------------------------------------------- */
+
+#define TSL__NEED_UNKNOWN UINT32_MAX
+/* An upper bound of the fewest bytes that complete a text of e, after any beginning of one. It is
+ * found by structure if that is enough to know that it is far below `length`. */
+uint32_t tsl__need_of(tsl__exprs *x, tsl__expr e, uint32_t length);
+/* Fill in `alone` of e, if it looks for something among any characters of a class. */
+void tsl__alone_of(tsl__exprs *x, tsl__expr e, tsl__letters *out);
 
 #endif
