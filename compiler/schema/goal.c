@@ -161,6 +161,7 @@ goal tsl__schema_goal_and(struct schema *s, goal g, const lit *lits, uint32_t n)
 
 struct union_key {
   struct schema *s;
+  enum keyword keyword;
   const sid *children;
   uint32_t n;
 };
@@ -168,18 +169,19 @@ struct union_key {
 static bool union_same(const void *ctx, uint32_t index) {
   const struct union_key *k = ctx;
   const struct keyword_value *v = k->s->nodes.at[index]->values;
-  return v->count == k->n && !memcmp(v->children, k->children, k->n * sizeof *k->children);
+  return v->keyword == k->keyword && v->count == k->n &&
+         !memcmp(v->children, k->children, k->n * sizeof *k->children);
 }
 
 /* The same children are the same node: what holds itself among its items would else ask something
  * else of them on each level. */
-sid tsl__schema_any_of(struct schema *s, const sid *children, uint32_t n) {
+sid tsl__schema_choice_of(struct schema *s, enum keyword k, const sid *children, uint32_t n) {
   sid *copy = tsl__arena_copy(&s->arena, children, n * sizeof *copy);
   if (!copy || !tsl__schema_work(s, n))
     return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), SID_FALSE;
-  n = sort_lits(copy, n);
-  uint64_t hash = goal_hash(copy, n, 0);
-  struct union_key key = {s, copy, n};
+  n = k == KW_ONE_OF ? n : sort_lits(copy, n); /* one that comes twice is none of a oneOf */
+  uint64_t hash = goal_hash(copy, n, k);
+  struct union_key key = {s, k, copy, n};
   uint32_t found = tsl__table_find(&s->union_table, hash, union_same, &key);
   if (found != UINT32_MAX) return found;
   struct node *node = tsl__schema_alloc(s, sizeof *node);
@@ -187,9 +189,9 @@ sid tsl__schema_any_of(struct schema *s, const sid *children, uint32_t n) {
   sid id = (sid)s->nodes.n;
   if (!node || !v || !tsl__vec_push(s->alloc, &s->nodes, node))
     return tsl__schema_fail(s, TSL_ERR_NO_MEMORY, NULL, "out of memory"), SID_FALSE;
-  *v = (struct keyword_value){.children = copy, .count = n, .keyword = KW_ANY_OF};
+  *v = (struct keyword_value){.children = copy, .count = n, .keyword = (uint8_t)k};
   node->values = v;
-  node->mask = OF(ANY_OF);
+  node->mask = (uint64_t)1 << k;
   node->types = node->possible = T_ALL;
   node->resource = s->modern;
   if (s->nodes_read + 1 == s->nodes.n) s->nodes_read++;

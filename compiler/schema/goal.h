@@ -176,8 +176,8 @@ static inline const struct node *tsl__schema_plain_node(const struct schema *s, 
 /* Is it plain that no value of the type satisfies l? */
 bool tsl__schema_impossible(const struct schema *s, uint8_t type, lit l);
 
-/* A node that is satisfied where one of these is. */
-sid tsl__schema_any_of(struct schema *s, const sid *children, uint32_t n);
+/* A node with anyOf or oneOf of these. */
+sid tsl__schema_choice_of(struct schema *s, enum keyword k, const sid *children, uint32_t n);
 static inline bool tsl__tracks(const struct tracker *chain, const struct tracker *t) {
   while (chain && chain != t) chain = chain->outer;
   return chain != NULL;

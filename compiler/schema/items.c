@@ -56,7 +56,7 @@ static const struct part *resolve_rests(struct schema *s, const struct part *par
     if (from == TSL__INF && p->kind == PART_REST_SOME) return NULL;
     if (from == TSL__INF) continue;
     others[count++] = p->l >> 1;
-    lit l = count == 1 ? p->l : POS(tsl__schema_any_of(s, others, count));
+    lit l = count == 1 ? p->l : POS(tsl__schema_choice_of(s, KW_ANY_OF, others, count));
     *said = (struct part){.next = all, .kind = PART_ITEMS, .min = from, .max = TSL__INF, .l = l};
     if (p->kind == PART_REST_SOME)
       *said = (struct part){

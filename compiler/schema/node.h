@@ -123,9 +123,16 @@ bool tsl__content_described(const tsl__json *at, uint32_t draft);
 bool tsl__content_json(struct schema *s, const tsl__json *at, tsl__expr *out);
 /* inner/inner.c: the strings of a node with contentSchema. */
 struct strings tsl__schema_inner_text(struct schema *s, const struct node *n);
-/* Those whose text satisfies both goals, or either. False: that cannot be said. */
+/* Those whose text satisfies both goals. */
 struct strings tsl__schema_inner_both(struct schema *s, goal a, goal b);
-bool tsl__schema_inner_either(struct schema *s, goal a, goal b, struct strings *out);
+/* Those of a or b, with their texts; one of the two stands in a string as a grammar says. False:
+ * that cannot be said. */
+bool tsl__schema_inner_either(struct schema *s, const struct strings *a, tsl__expr a_text,
+                              const struct strings *b, tsl__expr b_text, struct strings *out);
+/* Is the text one of these, which stand in a string as a grammar says? False on failure, too. */
+bool tsl__schema_inner_has(struct schema *s, const struct strings *a, tsl__string text);
+/* Of n strings exactly one must hold: those with a contentSchema become one. How many there are. */
+uint32_t tsl__schema_inner_one(struct schema *s, struct strings *all, sid *branch, uint32_t n);
 /* Drop what is only known so that no regular expression is compiled twice. */
 void tsl__schema_forget_patterns(struct schema *s);
 static inline const struct node *tsl__node_of(const struct schema *s, sid id) {

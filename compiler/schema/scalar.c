@@ -126,8 +126,14 @@ static bool in_set(const struct strings *a, tsl__string text) {
   return false;
 }
 
+/* Are its texts those of a grammar, as they stand in a string (text_grammar.c)? */
+static bool is_written(const struct schema *s, const struct strings *a) {
+  return !a->is_set && !a->any_text && tsl__expr_has_calls(s->x, a->text);
+}
+
 static bool member(struct schema *s, const struct strings *a, tsl__string text) {
   if (a->is_set) return in_set(a, text);
+  if (is_written(s, a)) return tsl__schema_inner_has(s, a, text);
   uint32_t n = code_points(text);
   return n >= a->min && n <= a->max &&
          (a->any_text || tsl__expr_matches(s->x, a->text, text.at, text.length));
@@ -157,23 +163,34 @@ static struct strings filter(struct schema *s, const struct strings *a, const st
   return out;
 }
 
-/* Are its texts those of a grammar, as they stand in a string (text_grammar.c)? */
-static bool is_written(const struct schema *s, const struct strings *a) {
-  return !a->is_set && !a->any_text && tsl__expr_has_calls(s->x, a->text);
-}
-
-/* Such texts stand alone: they meet no other, and there is no complement of them. */
+/* Such texts meet no others but lists, and there is no complement of them. */
 static struct strings not_alone(struct schema *s) {
   tsl__schema_fail(s, TSL_ERR_UNSUPPORTED, s->at,
                    "\"contentMediaType\" beside another condition on the same string");
   return no_string;
 }
 
+/* JSON texts, and at least one character: all of them have one. */
+static bool one_character(const struct schema *s, const struct strings *json,
+                          const struct strings *a) {
+  return !a->is_set && a->any_text && a->min <= 1 && a->max == TSL__INF &&
+         (json->inner || json->text == s->content_json);
+}
+
+/* Of which one at least is written. */
+static struct strings both_written(struct schema *s, const struct strings *a,
+                                   const struct strings *b) {
+  if (a->inner && b->inner) return tsl__schema_inner_both(s, a->inner, b->inner);
+  if (a->is_set) return filter(s, a, b, true);
+  if (b->is_set) return filter(s, b, a, true);
+  if (one_character(s, a, b)) return *a;
+  return one_character(s, b, a) ? *b : not_alone(s);
+}
+
 static struct strings both(struct schema *s, const struct strings *a, const struct strings *b) {
   if (all_texts(a) || none(b)) return *b;
   if (all_texts(b) || none(a)) return *a;
-  if (a->inner && b->inner) return tsl__schema_inner_both(s, a->inner, b->inner);
-  if (is_written(s, a) || is_written(s, b)) return not_alone(s);
+  if (is_written(s, a) || is_written(s, b)) return both_written(s, a, b);
   if (a->is_set) return filter(s, a, b, true);
   if (b->is_set) return filter(s, b, a, true);
   struct strings out = {.min = a->min > b->min ? a->min : b->min,
@@ -188,11 +205,12 @@ static struct strings both(struct schema *s, const struct strings *a, const stru
 static struct strings either(struct schema *s, const struct strings *a, const struct strings *b) {
   if (all_texts(a) || none(b)) return *a;
   if (all_texts(b) || none(a)) return *b;
-  struct strings inner;
-  if (a->inner && b->inner && tsl__schema_inner_either(s, a->inner, b->inner, &inner)) return inner;
-  if (is_written(s, a) || is_written(s, b)) return not_alone(s);
+  struct strings out;
+  if (is_written(s, a) || is_written(s, b))
+    return tsl__schema_inner_either(s, a, text_of(s, a), b, text_of(s, b), &out) ? out
+                                                                                 : not_alone(s);
   if (!a->is_set || !b->is_set) return from_text(tsl__expr_alt(s->x, text_of(s, a), text_of(s, b)));
-  struct strings out = filter(s, b, a, false);
+  out = filter(s, b, a, false);
   tsl__string *set = tsl__schema_alloc(s, (a->count + out.count + 1) * sizeof *set);
   if (!set) return no_string;
   memcpy(set, a->set, a->count * sizeof *set);
@@ -289,19 +307,22 @@ static struct strings met(struct schema *s, const struct strings *a, const struc
              : both(s, a, others);
 }
 
-static struct strings narrowed(struct schema *s, const struct strings *a, lit l) {
-  if (l & 1 && a->is_set && is_written(s, strings_of(s, l ^ 1))) return not_alone(s);
-  if (l & 1 && a->is_set) return filter(s, a, strings_of(s, l ^ 1), false);
-  const struct strings *b = strings_of(s, l);
-  return l & 1 ? met(s, a, b) : both(s, a, b);
-}
-
 /* Strings of a that b does not have. */
 static struct strings without(struct schema *s, const struct strings *a, const struct strings *b) {
   if (none(a) || none(b)) return *a;
   if (a->is_set) return filter(s, a, b, false);
+  if (b->is_set && is_written(s, a)) {
+    const struct strings common = filter(s, b, a, true);
+    return none(&common) ? *a : not_alone(s);
+  }
   const struct strings others = inverse(s, b);
   return met(s, a, &others);
+}
+
+static struct strings narrowed(struct schema *s, const struct strings *a, lit l) {
+  if (l & 1 && (a->is_set || is_written(s, a))) return without(s, a, strings_of(s, l ^ 1));
+  const struct strings *b = strings_of(s, l);
+  return l & 1 ? met(s, a, b) : both(s, a, b);
 }
 
 #define LISTS_MIN 8u /* negated lists that are joined before they narrow anything */
@@ -382,11 +403,13 @@ static struct strings one_of_strings(struct schema *s, const struct keyword_valu
   tsl__expr *exprs = group + b.text_count;
   struct strings all = tsl__schema_lists_joined(s, b.lists, b.list_count, &once), own = all;
   own.count = once;
+  for (uint32_t i = 0; i < b.text_count; i++)
+    if (!none(&own)) own = filter(s, &own, &b.texts[i], false);
+  b.text_count = tsl__schema_inner_one(s, b.texts, b.branch, b.text_count);
   for (uint32_t i = 0; i < b.text_count; i++) {
     const struct strings *one = &b.texts[i];
-    if (is_written(s, one) && b.text_count + b.list_count > 1) return not_alone(s);
+    if (is_written(s, one) && b.text_count > 1) return not_alone(s);
     exprs[i] = one->any_text ? tsl__expr_text(s->x) : one->text;
-    if (!none(&own)) own = filter(s, &own, one, false);
   }
   tsl__schema_text_groups(s, exprs, b.text_count, group);
   struct strings *texts = tsl__schema_alloc(s, (b.text_count + 1) * sizeof *texts);

@@ -308,7 +308,8 @@ static bool run(struct schema *s, struct tsl__schema_result *out) {
   tsl__schema_forget_references(s);
   lit l = POS(root);
   goal g = s->root_goal = tsl__schema_goal(s, &l, 1, 0);
-  if (!check_unique(s) || !tsl__schema_check_inner(s)) return false;
+  /* what strings hold is found before values are measured */
+  if (!tsl__schema_check_inner(s) || !check_unique(s)) return false;
   bool possible = tsl__schema_possible(s, g);
   if (!tsl__schema_ok(s)) return false;
   if (!possible) {

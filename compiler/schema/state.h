@@ -263,7 +263,7 @@ struct schema {
   TSL__VEC(struct key_lits) key_lits; /* of its keys; the same */
   TSL__VEC(struct goal_entry *) goals;
   struct table goal_table;
-  struct table union_table; /* nodes that tsl__schema_any_of made */
+  struct table union_table; /* nodes that tsl__schema_choice_of made */
   /* order.c: when a reader comes to each of the first `numbered` nodes; NULL: not looked up yet */
   uint32_t *text_numbers;
   uint32_t numbered;
@@ -284,6 +284,7 @@ struct schema {
   uint32_t opening; /* values that are being opened, one for the sake of the other */
   uint32_t asking;  /* goals whose `key_lits` is set */
   bool changed, tentative;
+  bool listing; /* it is being found out whether a listed string holds a value (inner/inner.c) */
   TSL__VEC(goal) measured;
 };
 

@@ -179,8 +179,9 @@ static bool say_by(struct saying *y, const struct keyword_value *v, const tsl__j
     one_of_theirs = tsl__expand_atom(y->e, one_of_theirs, ATOM_KEY, key->key, key->key_length,
                                      value_in(y, v->children[i], key));
   if (positive)
-    one_of_theirs = tsl__expand_atom(y->e, absent, ATOM_KEY, key->key, key->key_length,
-                                     POS(tsl__schema_any_of(y->e->s, theirs, v->count)));
+    one_of_theirs =
+        tsl__expand_atom(y->e, absent, ATOM_KEY, key->key, key->key_length,
+                         POS(tsl__schema_choice_of(y->e->s, KW_ANY_OF, theirs, v->count)));
   if (!tsl__clauses_and_one(out, one_of_theirs)) return false;
   for (uint32_t i = 0; i < v->count; i++) {
     const struct atom *other =

@@ -8,9 +8,11 @@
  * Example   {"type": "object", "properties": {"args": {"type": "string", "contentMediaType":
  *           "application/json", "contentSchema": {"type": "array", "items": {"type": "integer"}}}}}
  *           has the text {"args": "[1, 2]"}. With strings for items it is {"args": "[\"a\"]"}.
- * Apart     Two such keywords about one string ask for one text that satisfies both, and in an
- *           anyOf for one that satisfies either. No other keyword may speak about such a string, as
- *           about any string that a grammar describes (scalar.c).
+ * Apart     Two such keywords about one string ask for one text that satisfies both. In an anyOf
+ *           they ask for one that satisfies either, and in a oneOf for one that satisfies just one.
+ *           Of listed strings (enum, const) those are kept that hold a value of the goal. In an
+ *           anyOf other strings may stand beside. No other keyword may speak about such a string,
+ *           as about any string that a grammar describes (scalar.c).
  * Names     In the inner text names that S does not list may come again: nothing compares them
  *           (quoted.c). As the last one counts, each value is checked all the same. Only what must
  *           be counted, or be there, would be wrong, so that is refused here. The same goes for
@@ -67,15 +69,72 @@ struct strings tsl__schema_inner_both(struct schema *s, goal a, goal b) {
   return of_goal(s, tsl__schema_goal_and(s, a, e->lits, e->n));
 }
 
-bool tsl__schema_inner_either(struct schema *s, goal a, goal b, struct strings *out) {
-  const struct goal_entry *of[] = {tsl__goal_of(s, a), tsl__goal_of(s, b)};
-  sid children[2];
-  for (int i = 0; i < 2; i++) {
-    if (of[i]->n != 1 || of[i]->lits[0] & 1) return false;
-    children[i] = of[i]->lits[0] >> 1;
-  }
-  lit l = POS(tsl__schema_any_of(s, children, 2));
+/* The subschema that the goal asks for alone, SID_FALSE if it asks for more. */
+static sid alone(const struct schema *s, goal g) {
+  const struct goal_entry *e = tsl__goal_of(s, g);
+  return e->n != 1 || e->lits[0] & 1 ? SID_FALSE : e->lits[0] >> 1;
+}
+
+static bool either(struct schema *s, goal a, goal b, struct strings *out) {
+  const sid children[] = {alone(s, a), alone(s, b)};
+  if (children[0] == SID_FALSE || children[1] == SID_FALSE) return false;
+  lit l = POS(tsl__schema_choice_of(s, KW_ANY_OF, children, 2));
   return *out = of_goal(s, tsl__schema_goal(s, &l, 1, 0)), true;
+}
+
+/* A text as it stands in a string. If nothing had that value, an alternative of it would be a dead
+ * end. So there must plainly be one: TSL__NONE if that is not plain. */
+static tsl__expr in_string(struct schema *s, const struct strings *a, tsl__expr text) {
+  const struct goal_entry *e = tsl__goal_of(s, a->inner);
+  if (!tsl__expr_has_calls(s->x, text)) return tsl__expr_json_part(s->x, text);
+  return !a->inner || tsl__schema_plain_together(s, e->lits, e->n) ? text : TSL__NONE;
+}
+
+bool tsl__schema_inner_either(struct schema *s, const struct strings *a, tsl__expr a_text,
+                              const struct strings *b, tsl__expr b_text, struct strings *out) {
+  if (a->inner && b->inner && either(s, a->inner, b->inner, out)) return true;
+  tsl__expr one = in_string(s, a, a_text), other = in_string(s, b, b_text);
+  *out = (struct strings){.text = tsl__expr_alt(s->x, one, other), .max = TSL__INF};
+  return one != TSL__NONE && other != TSL__NONE && !tsl__schema_bare_strings(s);
+}
+
+uint32_t tsl__schema_inner_one(struct schema *s, struct strings *all, sid *branch, uint32_t n) {
+  sid *children = tsl__schema_alloc(s, (n + 1) * sizeof *children);
+  uint32_t count = 0, kept = 0, first = n;
+  for (uint32_t i = 0; children && i < n && tsl__schema_work(s, 1); i++)
+    if (all[i].inner && alone(s, all[i].inner) != SID_FALSE)
+      children[count++] = alone(s, all[i].inner);
+  if (count < 2) return n;
+  for (uint32_t i = 0; i < n && tsl__schema_work(s, 1); i++) {
+    bool joined = all[i].inner && alone(s, all[i].inner) != SID_FALSE;
+    if (joined && first != n) continue;
+    if (joined) first = kept;
+    branch[kept] = branch[i];
+    all[kept++] = all[i];
+  }
+  lit l = POS(tsl__schema_choice_of(s, KW_ONE_OF, children, count));
+  all[first] = of_goal(s, tsl__schema_goal(s, &l, 1, 0));
+  return kept;
+}
+
+bool tsl__schema_inner_has(struct schema *s, const struct strings *a, tsl__string text) {
+  tsl__json *value;
+  tsl_error error;
+  /* while values are measured, or listed strings in strings are, it is not known which there are */
+  if (s->measuring || s->listing || (!a->inner && a->text != s->content_json)) {
+    tsl__schema_fail(s, TSL_ERR_UNSUPPORTED, s->at,
+                     "strings that are listed, beside a text that a grammar describes");
+    return false;
+  }
+  const tsl_status status =
+      tsl__json_parse(&s->arena, NULL, text.at, text.length, s->max_depth, &value, &error);
+  if (status == TSL_ERR_NO_MEMORY) tsl__schema_fail(s, status, NULL, "out of memory");
+  if (status != TSL_OK || !a->inner) return status == TSL_OK;
+  lit is = POS(tsl__schema_equal_to(s, value));
+  s->listing = true;
+  bool has = tsl__schema_possible(s, tsl__schema_goal_and(s, a->inner, &is, 1));
+  s->listing = false;
+  return has;
 }
 
 /* ---- what can be followed -------------------------------------------------------------------- */
