@@ -466,8 +466,13 @@ static void read_all(tsl__mend *m, pass *p) {
       strip(&p->content);
       continue;
     }
-    if (t || closes_fence(m, i)) {
-      i = t ? obey(m, p, t, i, to) : i + 3;
+    if (!t && closes_fence(m, i)) {
+      strip(&p->content);
+      i += 3;
+      continue;
+    }
+    if (t) {
+      i = obey(m, p, t, i, to);
       continue;
     }
     put_gap(m, p, i);

@@ -469,7 +469,8 @@ static bool cut_off(const tsl__mend *m, uint32_t at) {
   uint32_t left = m->length - at;
   for (uint32_t i = 0; left && i < m->plan->text_count; i++) {
     const tsl__mend_text *t = &m->plan->texts[i];
-    bool end = t->sign == TSL__SIGN_CALL_END || t->sign == TSL__SIGN_SECTION_END;
+    bool end = t->sign == TSL__SIGN_CALL_END || t->sign == TSL__SIGN_SECTION_END ||
+               t->sign == TSL__SIGN_SKIP;
     if (end && left < t->text.length && !memcmp(t->text.at, m->text + at, left)) return true;
   }
   return false;
@@ -509,8 +510,9 @@ static uint32_t read_end(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
     }
   }
   if (!fenced) tsl__mend_note(m, &m->outer, TSL__REPAIR_FENCE, at, none);
-  if (!ended && f->start.length) tsl__mend_note(m, &m->outer, TSL__REPAIR_END, at, none);
-  return !ended && cut_off(m, at) ? m->length : at;
+  bool cut = cut_off(m, at);
+  if (cut || (!ended && f->start.length)) tsl__mend_note(m, &m->outer, TSL__REPAIR_END, at, none);
+  return cut ? m->length : at;
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */

@@ -240,8 +240,10 @@ static uint32_t value_end(tsl__mend *m, const tsl__mend_style *style, uint32_t a
 static tsl__string padded(const tsl__mend *m, const tsl__mend_style *style, uint32_t from,
                           uint32_t to) {
   bool pads = !strncmp(style->name, "qwen_xml", 8);
+  if (pads && to - from > 1 && m->text[from] == '\r' && m->text[from + 1] == '\n') from++;
   if (pads && from < to && m->text[from] == '\n') from++;
   if (pads && from < to && m->text[to - 1] == '\n') to--;
+  if (pads && from < to && m->text[to - 1] == '\r') to--;
   return (tsl__string){m->text + from, to - from};
 }
 

@@ -533,7 +533,7 @@ HAND = [  # preset, answer, content, reasoning, calls, repairs
         "",
         "",
         [META],
-        ["markup"],
+        ["end"],
     ),
     ("lfm2", '[get_weather(city="Paris", days=3)]', "", "", [PARIS], ["begin"]),
     (
@@ -552,9 +552,9 @@ HAND = [  # preset, answer, content, reasoning, calls, repairs
         "So  ends it.",
         "",
         [PARIS],
-        ["spelling"],
+        ["thinking"],
     ),
-    ("gpt-oss", "<|channel|>analysis<|message|>I must look.", "", "I must look.", [], ["spelling"]),
+    ("gpt-oss", "<|channel|>analysis<|message|>I must look.", "", "I must look.", [], ["end"]),
 ]
 TEXTS = [
     "Hello.",
@@ -685,7 +685,7 @@ def main():
         broken(folder, request, options.seed, options.show)
         by_hand(folder, request)
         malformed(folder, request, "malformed.jsonl", 150)
-        malformed(folder, request, "unmarked.jsonl", 200)
+        malformed(folder, request, "unmarked.jsonl", 240)
         nothing(folder, request)
         streamed(folder, request, options.seed)
         options_are_checked(folder, request)
