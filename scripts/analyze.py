@@ -89,6 +89,18 @@ PASSED = [
     ),
     (
         "CWE-457",
+        "compiler/schema/order.c",
+        r"‘found\[k\]’",
+        "by_text sets as many of them as it says",
+    ),
+    (
+        "CWE-476",
+        "compiler/tags/described.c",
+        "NULL ‘0’",
+        "room for a byte at least was made just before",
+    ),
+    (
+        "CWE-457",
         "runtime/artifact/load.c",
         "‘h’",
         "check_header sets it where it returns TSL_OK, and tsl__fail never does",

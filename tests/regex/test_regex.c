@@ -397,6 +397,44 @@ static void test_dead_ends(void) {
          states, patterns);
 }
 
+/* ---- boundaries ------------------------------------------------------------------------------ */
+
+/* Bytes without a boundary between them lead to the same place. */
+static void no_edge_is_missed(tsl__exprs *x, tsl__expr e, const char *pattern) {
+  tsl__bytes edges;
+  tsl__expr last = TSL__NONE;
+  tsl__boundaries(x, e, &edges);
+  for (unsigned b = 0; b < 256; b++) {
+    tsl__expr d = tsl__derive_plain(x, e, (uint8_t)b);
+    CHECKF(!b || tsl__bytes_has(&edges, b) || d == last, "/%s/: no boundary at byte %u", pattern,
+           b);
+    last = d;
+  }
+}
+
+static void test_boundaries(void) {
+  static const char *const patterns[] = {"(?:(?!-->).)*-->",         "(?:(?!ab)[^0])*",
+                                         "(?:(?!a-)[ab-])*c",        "(?:(?!ab).){0,70}-",
+                                         "x(?:(?=[ab]|-)..)*y",      "(?:\\b\\w+\\b ?)*",
+                                         "(?:(?<!a)b|a|\xC3\xA9)*0", "(?:(?!\xC3\xA9)..)*x"};
+  static const char bytes[] = "aabbc-0x\n\xC3\xA9 A";
+  uint64_t seed = 7;
+  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+    tsl__exprs *x = new_exprs();
+    tsl__expr e = TSL__NONE;
+    const tsl__regex_flags flags = {0};
+    if (tsl__regex_compile(x, patterns[i], strlen(patterns[i]), &flags, &e, NULL) == TSL_OK)
+      for (unsigned round = 0; round < 20; round++)
+        for (tsl__expr d = e; d && tsl_test_random(&seed) % 12;) {
+          no_edge_is_missed(x, d, patterns[i]);
+          d = tsl__derive_plain(x, d, (uint8_t)bytes[tsl_test_random(&seed) % (sizeof bytes - 1)]);
+        }
+    CHECKF(e != TSL__NONE && tsl__exprs_status(x) == TSL_OK, "/%s/: %s", patterns[i],
+           tsl__exprs_why(x));
+    tsl__exprs_free(x);
+  }
+}
+
 /* ---- the JSON Schema Test Suite -------------------------------------------------------------- */
 
 static const tsl__json *get(const tsl__json *object, const char *key) {
@@ -531,6 +569,7 @@ int main(void) {
   RUN(test_random, "random patterns and texts against PCRE2");
   RUN(test_counted, "counted loops with conditions inside, with PCRE2's verdict");
   RUN(test_dead_ends, "every state of random patterns can be completed");
+  RUN(test_boundaries, "loops say where their derivatives change");
   RUN(test_suite, "patterns of the JSON Schema Test Suite");
   RUN(test_depth, "groups inside each other");
   RUN(test_length, "how long a pattern may be");
