@@ -535,6 +535,22 @@ HAND = [  # preset, answer, content, reasoning, calls, repairs
         [META],
         ["end"],
     ),
+    (
+        "qwen3",
+        'See `a {"name": "get_weather", "arguments": {"city": "Paris", "days": 3}}',
+        'See `a {"name": "get_weather", "arguments": {"city": "Paris", "days": 3}}',
+        "",
+        [],
+        None,
+    ),
+    (
+        "lfm2",
+        '<|tool_call_start|>x get_weather(city="Paris", days=3)<|tool_call_end|>',
+        "x",
+        "",
+        [PARIS],
+        ["spelling"],
+    ),
     ("lfm2", '[get_weather(city="Paris", days=3)]', "", "", [PARIS], ["begin"]),
     (
         "mistral-v11",
