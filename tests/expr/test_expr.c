@@ -38,6 +38,17 @@ static void canonical(void) {
   CHECK(tsl__expr_and(x, tsl__expr_text(x), word) == word);
   CHECK(tsl__expr_and(x, word, tsl__expr_repeat(x, tsl__expr_any_char(x), 2, 5)) ==
         tsl__expr_repeat(x, tsl__expr_range(x, 'a', 'z'), 2, 5));
+  /* both bounds, in either order */
+  tsl__expr letter = tsl__expr_range(x, 'a', 'z');
+  static const uint32_t lengths[][6] = {
+      {1, 3, 2, 5, 2, 3}, {2, 5, 1, 3, 2, 3}, {0, 9, 2, 5, 2, 5}, {2, 5, 0, 9, 2, 5}};
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+    const uint32_t *n = lengths[i];
+    tsl__expr own = tsl__expr_repeat(x, letter, n[0], n[1]),
+              any = tsl__expr_repeat(x, tsl__expr_any_char(x), n[2], n[3]);
+    CHECK(tsl__expr_and(x, own, any) == tsl__expr_repeat(x, letter, n[4], n[5]));
+    CHECK(tsl__expr_and(x, any, own) == tsl__expr_repeat(x, letter, n[4], n[5]));
+  }
   CHECK(tsl__expr_and(x, lit("abc"), tsl__expr_repeat(x, tsl__expr_any_char(x), 0, 3)) ==
         lit("abc"));
   CHECK(tsl__expr_and(x, lit("abc"), tsl__expr_repeat(x, tsl__expr_any_char(x), 0, 2)) ==
