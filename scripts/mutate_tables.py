@@ -240,7 +240,7 @@ EQUIVALENT = [
     ("automaton/seen_names", r"(?<=hash = ).*", HASH),
     (
         "compiler/expr/empty",
-        r"e < x->base \|\|\n +\(!tsl__has_length",
+        r"(?<=TSL__K_AND \|\| )e < x->base",
         WAYS + ": known at once, or searched",
         {" <= "},
     ),
@@ -249,6 +249,12 @@ EQUIVALENT = [
         r"(?<=i < LONG) && n\.kind == TSL__K_SEQ && (?=reads_second)",
         WAYS + ": what a milestone remembers, or what the parts say",
         {" || "},
+    ),
+    (
+        "compiler/schema/report/blame",
+        r"unsigned k = 0; k < (?=KW_COUNT)",
+        "the bit behind those of the keywords is never set",
+        {" <= "},
     ),
     (
         "compiler/tools/mend_elements",
