@@ -117,6 +117,60 @@ PASSED = [
         "NULL ‘rows’",
         "a walk begins where the table of rows was found or made",
     ),
+    (
+        "core.NullDereference",
+        "compiler/tags/described.c",
+        "'at'",
+        "room for a byte at least was made just before",
+    ),
+    (
+        "core.CallAndMessage",
+        "compiler/expr/kinds/cases.c",
+        "2nd function call argument",
+        "such a node has parts: the text, and the patterns",
+    ),
+    (
+        "core.UndefinedBinaryOperatorResult",
+        "compiler/expr/and.c",
+        "garbage value",
+        "the list has n conjuncts, and n only falls",
+    ),
+    (
+        "core.NonNullParamChecker",
+        "compiler/tools/mend_plan.c",
+        "2nd parameter",
+        "each text of a form is one, if an empty one",
+    ),
+    (
+        "core.UndefinedBinaryOperatorResult",
+        "compiler/formats/host.c",
+        "left shift",
+        "all fields of a host are set, and each has its own bits",
+    ),
+    (
+        "core.NullDereference",
+        "compiler/schema/order.c",
+        "'outer'",
+        "of two ranks that differ the deeper one is within another",
+    ),
+    (
+        "core.(NullDereference|UndefinedBinaryOperatorResult)",
+        "compiler/schema/read.c",
+        "'value'|garbage value",
+        "a keyword of the mask is among those that were found",
+    ),
+    (
+        "core.NullDereference",
+        "compiler/tools/mend.c",
+        "null pointer",
+        "there are texts where their number is not 0",
+    ),
+    (
+        "core.(NonNullParamChecker|NullDereference)",
+        "runtime/automaton/leftover.c",
+        "2nd parameter|'nodes'",
+        "nodes may be NULL only where there is none, and that ends before",
+    ),
 ]
 
 

@@ -344,12 +344,6 @@ EQUIVALENT = [
     ),
     ("walk/classes", r"(?<=!tsl__gather_remove\(space, g, t\)\) )return false", STICKY),
     ("walk/fixed", r"(?<=space->status != TSL_OK\) )return false", STICKY),
-    (
-        "position/distinct_unbounded",
-        r"(?<=looks < LOOKS && space->status) == (?=TSL_OK)",
-        "what is not known to be endless is searched",
-        {" != "},
-    ),
     ("matcher/quota", r"(?<=fine && b) < (?=256)", "the byte 0 once more", {" <= "}),
     (
         "position/distinct_items",

@@ -105,7 +105,7 @@ static void regex_flags(tsl__ebnf *r, tsl__regex_flags *flags) {
 
 static uint32_t regex(tsl__ebnf *r) {
   tsl__regex_flags flags = {.dot_all = true};
-  size_t start = r->in.at, pattern = start;
+  size_t start = r->in.at, pattern;
   uint32_t first = 0, count = 0;
   tsl_error error;
   tsl__expr e = TSL__NONE;

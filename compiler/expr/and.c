@@ -25,9 +25,7 @@ static bool meet_of_repeats(tsl__exprs *x, tsl__expr a, tsl__expr b, tsl__expr *
     tsl__node t = na;
     na = nb;
     nb = t;
-    tsl__expr e = a;
     a = b;
-    b = e;
   }
   if (nb.kind != TSL__K_REPEAT || nb.a != any) return false;
   /* text & e = e */

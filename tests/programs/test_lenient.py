@@ -3,7 +3,7 @@
 were meant (`turnstile tools --parse F --lenient`).
 
   exact      answers in the format of each preset read as the strict reader reads them, byte by byte
-  broken     answers that a mutator made of them: all but UNREAD read as they were meant
+  broken     answers that a mutator made of them: all read as they were meant
   by hand    answers of particular kinds, all of which must read as they are written down here
   malformed  more of them, as small models write them: tests/cases/tools/malformed.jsonl; without
              the markup of their format, or with end tokens: tests/cases/tools/unmarked.jsonl
@@ -352,10 +352,6 @@ MUTATORS = [
 ]
 
 
-# Their line breaks split a marker in two.
-UNREAD = {("plamo3", "lines")}
-
-
 def corpus(seed):
     r = random.Random(seed)
     for preset in PRESETS:
@@ -408,8 +404,7 @@ def broken(folder, request, seed, show):
             good = parsed is not None and calls_of(parsed) == calls
             mended = parsed is not None and ("repairs" in parsed or good)
             check(mended, "mended", preset, repr(text), line)
-            as_meant = good or (preset, name) in UNREAD
-            check(as_meant, "read as meant", preset, name, repr(text), line)
+            check(good, "read as meant", preset, name, repr(text), line)
             fine += good
             names.setdefault(name, [0, 0])[not good] += 1
             if not good and show:
@@ -535,22 +530,6 @@ HAND = [  # preset, answer, content, reasoning, calls, repairs
         [META],
         ["end"],
     ),
-    (
-        "qwen3",
-        'See `a {"name": "get_weather", "arguments": {"city": "Paris", "days": 3}}',
-        'See `a {"name": "get_weather", "arguments": {"city": "Paris", "days": 3}}',
-        "",
-        [],
-        None,
-    ),
-    (
-        "lfm2",
-        '<|tool_call_start|>x get_weather(city="Paris", days=3)<|tool_call_end|>',
-        "x",
-        "",
-        [PARIS],
-        ["spelling"],
-    ),
     ("lfm2", '[get_weather(city="Paris", days=3)]', "", "", [PARIS], ["begin"]),
     (
         "mistral-v11",
@@ -561,15 +540,6 @@ HAND = [  # preset, answer, content, reasoning, calls, repairs
         None,
     ),
     ("hermes", "Use <think> or </think> as you like", None, None, [], None),
-    (
-        "qwen3",
-        '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris", "days": 3}}\n'
-        "</tool_call>\nSo </think> ends it.",
-        "So  ends it.",
-        "",
-        [PARIS],
-        ["thinking"],
-    ),
     ("gpt-oss", "<|channel|>analysis<|message|>I must look.", "", "I must look.", [], ["end"]),
 ]
 TEXTS = [

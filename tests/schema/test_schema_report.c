@@ -349,7 +349,8 @@ static void test_warnings(void) {
   warned("{\"name\":\"f\",\"strict\":true,\"schema\":" INNER "}", "what \\\"schema\\\" holds");
   warned("{\"json_schema\":{\"name\":\"f\",\"schema\":" INNER "}}",
          "seems to be at /json_schema/schema");
-  warned("{\"name\":\"f\",\"schema\":{\"enum\":[1],\"description\":\"d\"}}", "seems to be at /schema");
+  warned("{\"name\":\"f\",\"schema\":{\"enum\":[1],\"description\":\"d\"}}",
+         "seems to be at /schema");
   warned("{\"propertes\":{}}", "is properties meant?");
   warned("{\"properties\":{\"a\":{\"maxlength\":3}}}", "is maxLength meant?");
   warned("{\"properties\":{\"u\":" CLOSED("\"last_name\":{}", "lastname") "}}",

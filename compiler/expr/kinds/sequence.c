@@ -210,8 +210,9 @@ static bool alike(tsl__exprs *x, tsl__expr e, const tsl__node *n, bool *last, ts
   bool both = reads_second(x, n);
   if (!tsl__alike_in(x, n->a, false, out)) return false;
   const tsl__known_reads *chain = both ? chain_reads(x, n->b, *last) : NULL;
-  *next = both && !(chain && chain->fixed) ? n->b : TSL__NONE;
-  for (unsigned w = 0; both && !*next && w < 4; w++)
+  const bool fixed = chain && chain->fixed;
+  *next = both && !fixed ? n->b : TSL__NONE;
+  for (unsigned w = 0; fixed && w < 4; w++)
     for (uint64_t bits = chain->live.w[w]; bits; bits &= bits - 1)
       tsl__alike_split_byte(out, w * 64 + (unsigned)__builtin_ctzll(bits));
   return true;
