@@ -135,6 +135,23 @@ static bool drop_implied_lengths(tsl__exprs *x, tsl__expr *at, size_t *n) {
   return true;
 }
 
+/* The lengths of what satisfies all conjuncts that have one of the flags (0: any), as far as their
+ * structure shows that. False: it does of none. */
+static bool joint_lengths(tsl__exprs *x, const tsl__expr *at, size_t n, uint8_t flags,
+                          tsl__length *out) {
+  bool some = false;
+  *out = (tsl__length){0, TSL__INF};
+  for (size_t i = 0; i < n; i++) {
+    uint32_t lo, hi;
+    if ((flags && !(tsl__node_at(x, at[i]).flags & flags)) || !length_bounds(x, at[i], 0, &lo, &hi))
+      continue;
+    some = true;
+    if (lo > out->least) out->least = lo;
+    if (hi < out->most) out->most = hi;
+  }
+  return some;
+}
+
 /* The same of complements of any_char{m,n}: beside texts of other lengths they say nothing, and of
  * texts whose lengths they all exclude none is left. */
 static bool drop_excluded_lengths(tsl__exprs *x, tsl__expr *at, size_t *n) {
@@ -144,17 +161,10 @@ static bool drop_excluded_lengths(tsl__exprs *x, tsl__expr *at, size_t *n) {
     if (not .kind != TSL__K_NOT) continue;
     tsl__node m = tsl__node_at(x, not .a);
     if (m.kind != TSL__K_REPEAT || m.a != any) continue;
-    uint32_t least = 0, most = TSL__INF, lo, hi;
-    bool texts = false;
-    for (size_t j = 0; j < *n; j++) {
-      if (!(tsl__node_at(x, at[j]).flags & TSL__TEXTUAL) || !length_bounds(x, at[j], 0, &lo, &hi))
-        continue;
-      texts = true;
-      if (lo > least) least = lo;
-      if (hi < most) most = hi;
-    }
-    if (texts && least >= m.b && most <= m.c) return false;
-    if (texts && (most < m.b || least > m.c)) at[i] = at[--*n];
+    tsl__length of;
+    if (!joint_lengths(x, at, *n, TSL__TEXTUAL, &of)) continue;
+    if (of.least >= m.b && of.most <= m.c) return false;
+    if (of.most < m.b || of.least > m.c) at[i] = at[--*n];
   }
   return true;
 }
@@ -162,15 +172,14 @@ static bool drop_excluded_lengths(tsl__exprs *x, tsl__expr *at, size_t *n) {
 /* Is a native automaton farther from its end than another conjunct lets a text go on? It would take
  * a long search to see that. */
 static bool too_long(tsl__exprs *x, const tsl__expr *at, size_t n) {
-  uint32_t lo, hi, most = TSL__INF, least = 0;
+  uint32_t lo, hi, least = 0;
+  tsl__length all;
   for (size_t i = 0; i < n; i++) {
     tsl__node m = tsl__node_at(x, at[i]);
     if (m.kind == TSL__K_SEQ) m = tsl__node_at(x, m.b);
     if (m.kind == TSL__K_NATIVE && length_bounds(x, at[i], 0, &lo, &hi) && lo > least) least = lo;
   }
-  for (size_t i = 0; least && i < n; i++)
-    if (length_bounds(x, at[i], 0, &lo, &hi) && hi < most) most = hi;
-  return least > most;
+  return least && joint_lengths(x, at, n, 0, &all) && least > all.most;
 }
 
 /* Is there r & !r, or !text & r where r's members are texts? */

@@ -177,10 +177,8 @@ static tsl__expr host_step(tsl__exprs *x, void *ctx, uint32_t param, uint8_t byt
 static uint32_t host_like(void *ctx, uint32_t param, uint32_t *limit) {
   host s = unpack(param);
   bool first = s.total == s.label; /* or free */
-  uint32_t room = first ? LABEL_MAX - s.label : LONGEST_NAME - s.total;
-  uint32_t to_end = first ? 2 : TSL__A_LABEL_TO_GO + 2;
   (void)ctx;
-  *limit = room < to_end ? 0 : room - to_end;
+  *limit = tsl__label_limit(first, LABEL_MAX - s.label, LONGEST_NAME - s.total, 2);
   if (first) return pack(set_free(s));
   s.total = s.label;
   return pack(s);

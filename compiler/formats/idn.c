@@ -115,10 +115,9 @@ static void set_free(tsl__label *s) {
 static uint32_t u_like(void *ctx, uint32_t param, uint32_t *limit) {
   tsl__label s = tsl__label_unpack(param);
   bool first = is_free(&s) || s.total == s.count;
-  uint32_t room = first ? TSL__LABEL_POINTS - s.count : TSL__NAME_LONGEST - s.total;
-  uint32_t to_end = first ? TO_GO_MOST : TSL__A_LABEL_TO_GO + TO_GO_MOST;
   (void)ctx;
-  *limit = room < to_end ? 0 : room - to_end;
+  *limit =
+      tsl__label_limit(first, TSL__LABEL_POINTS - s.count, TSL__NAME_LONGEST - s.total, TO_GO_MOST);
   s.total = s.count;
   if (first) set_free(&s);
   return tsl__label_pack(&s);

@@ -7,6 +7,7 @@
 #ifndef TSL_COMPILER_FORMATS_LABEL_H
 #define TSL_COMPILER_FORMATS_LABEL_H
 
+#include "compiler/formats/formats.h"
 #include "runtime/core/base.h"
 
 /* code points: an A-label has 63 octets, four of them "xn--", and each code point takes one at
@@ -16,6 +17,13 @@
 #define TSL__NAME_FREE 255u    /* in place of a `total`: neither label nor name has a limit */
 #define TSL__LABEL_CLASSES 32u
 #define TSL__NAME_ASCII "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+/* How far the limit of the label is, in the first one of a name, or else that of the name. What may
+ * be needed to end there does not count. */
+static inline uint32_t tsl__label_limit(bool first, uint32_t label, uint32_t name, uint32_t to_go) {
+  const uint32_t room = first ? label : name, need = first ? to_go : TSL__A_LABEL_TO_GO + to_go;
+  return room < need ? 0 : room - need;
+}
 
 /* What labels before say about a name (RFC 5893 section 2). RIGHT_TO_LEFT: one is so. ODD: one
  * breaks a rule that holds only in names with such a label. Never both. */

@@ -287,6 +287,7 @@ struct choosing { /* the ways in which the next item can count */
   uint32_t lit_count, declined_count;
   uint32_t must; /* the counter that must count it; UINT32_MAX: none must */
   bool listed;   /* it is one of the listed values */
+  bool shortest; /* of ways that are alike the cheapest will do */
   void (*way)(struct choosing *c, goal value, uint32_t next);
   void *ctx;
 };
@@ -299,14 +300,12 @@ static void choose_goal(struct choosing *c) {
   if (next != UINT32_MAX) c->way(c, value, next);
 }
 
-static void cost_way(struct choosing *c, goal value, uint32_t next);
-
 /* One of the listed values that are left, or none of those listed. For the shortest end, where the
  * order does not matter, the cheapest of each kind will do: else all sets of values are tried. */
 static void choose_value(struct choosing *c) {
   const struct array *a = c->a;
   uint64_t *used = c->to->data + a->counter_count;
-  bool cheap = c->way == cost_way && c->from->index >= alike_from(a);
+  bool cheap = c->shortest && c->from->index >= alike_from(a);
   c->listed = true;
   for (uint32_t i = 0; i < a->listed_count && tsl__schema_ok(a->schema); i++) {
     if (tsl__bit(used, i) || (cheap && tsl__array_has_cheaper(c->a, used, i))) continue;
@@ -386,10 +385,11 @@ static void choose(struct choosing *c, uint32_t i) {
   }
 }
 
-static void each_way(struct array *a, const struct array_state *from, uint32_t must,
+static void each_way(struct array *a, const struct array_state *from, uint32_t must, bool shortest,
                      void (*way)(struct choosing *c, goal value, uint32_t next), void *ctx) {
   struct schema *s = a->schema;
-  struct choosing c = {.a = a, .from = from, .must = must, .way = way, .ctx = ctx};
+  struct choosing c = {
+      .a = a, .from = from, .must = must, .shortest = shortest, .way = way, .ctx = ctx};
   if (from->index >= a->max) return;
   size_t size = sizeof *c.to + from->words * sizeof *from->data,
          all = size + (2 * (size_t)a->counter_count + a->listed_count) * sizeof *c.lits;
@@ -493,7 +493,7 @@ static uint32_t cost(struct schema *s, uint32_t id) {
                 : tsl__add(bytes, tsl__add(items, n * (g->comma_cost + g->item_cost)));
   } else if (!complete(st)) {
     struct cheapest best = {TSL__INF, g};
-    each_way(st->array, st, next_needed(st), cost_way, &best);
+    each_way(st->array, st, next_needed(st), true, cost_way, &best);
     bytes = best.bytes;
   }
   st = s->array_states.at[id];
@@ -675,7 +675,7 @@ static tsl__expr ways(struct schema *s, uint32_t id) {
   struct array_state *st = s->array_states.at[id];
   exprs all = {0};
   if (st->array->unique) return unique_ways(s, id);
-  each_way(st->array, st, UINT32_MAX, build_way, &all);
+  each_way(st->array, st, UINT32_MAX, false, build_way, &all);
   tsl__expr one = tsl__schema_ok(s) ? tsl__expr_alt_n(s->x, all.at, all.n) : TSL__NONE;
   tsl__vec_free(s->alloc, &all);
   return one;
