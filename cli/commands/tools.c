@@ -210,6 +210,8 @@ static int complain(job *j, const tsl_error *error) {
   static const char plain[] = "[{\"type\": \"function\", \"function\": {\"name\": \"a\"}}]";
   tsl_tools_options options = {.preset = j->options.preset};
   tsl_error own;
+  if (error->status == TSL_ERR_ARGUMENT && !error->line) /* an option is wrong, and no file */
+    return cli_complain("tools: %s", error->message);
   bool in_preset = j->preset.at && tsl_tools_write(j->vocab, plain, sizeof plain - 1, &options,
                                                    print_nothing, NULL, &own) != TSL_OK;
   return in_preset ? cli_complain_error(cli_file_name(j->o->preset), &own)

@@ -8,7 +8,7 @@ were meant (`turnstile tools --parse F --lenient`).
   malformed  more of them, as small models write them: tests/cases/tools/malformed.jsonl; without
              the markup of their format, or with end tokens: tests/cases/tools/unmarked.jsonl
   streamed   the same answers byte by byte: the parts add up to the whole
-  nothing    text that holds no call stays text
+  nothing    text that holds no call stays text: tests/cases/tools/prose.jsonl
 
 The mutator draws from a seed: --seed S, and --show prints each answer that is read otherwise.
 
@@ -542,27 +542,8 @@ HAND = [  # preset, answer, content, reasoning, calls, repairs
     ("hermes", "Use <think> or </think> as you like", None, None, [], None),
     ("gpt-oss", "<|channel|>analysis<|message|>I must look.", "", "I must look.", [], ["end"]),
 ]
-TEXTS = [
-    "Hello.",
-    "",
-    "A list: [1, 2] and {a: 1}.",
-    "```python\nprint({'name': 1})\n```",
-    "I would call get_weather next, for Paris.",
-    '{"temperature": 3, "unit": "C"}',
-    "é😀 } ] > `",
-    "Tool: get_weather\nReason: because it is the best.",
-    "To call it, write:\nAction: <tool>\nAction Input: <json>",
-    "| get_weather | get_time |\n|---|---|",
-    "get_weather: gives the weather\nget_time: gives the time",
-    'I have two tools:\n**get_weather**\nIt takes {"city": string}.',
-    "x < function = 3 and y > 2; a[0] = {1}",
-    "The token </s> ends a text in Llama 2.",
-    "Compare <b>get_weather</b> and <i>get_time</i>.",
-    "functions.get_weather is a function. call: me maybe",
-    'def get_weather(city, days):\n    return {"city": city}',
-    "<name>Bob</name>\n<arguments>none</arguments>",
-    "“Quoted” — text：中文，好。",
-]
+PROSE = ROOT / "tests" / "cases" / "tools" / "prose.jsonl"
+TEXTS = [json.loads(line) for line in PROSE.read_text(encoding="utf-8").splitlines()]
 
 
 def repairs_of(parsed):
@@ -649,6 +630,23 @@ def streamed(folder, request, seed):
         check(wanted["content"].strip() in said, "streamed text", preset, repr(text), said)
 
 
+def ends_are_held(folder, request):
+    """An end token at the end of a stream is never given as text."""
+    answer = folder / "answer.txt"
+    for text, said in (
+        ("Hello.<|im_end|>", "Hello."),
+        ("Hi</s> <|eot_id|>\n", "Hi"),
+        ("a</s> b", "a</s> b"),
+        ("a <| b </", "a <| b </"),
+        ("<|eom_id|>", ""),
+    ):
+        answer.write_text(text, encoding="utf-8")
+        command = [CLI, "tools", "--preset", "qwen3", "--tools", request, "--parse", answer]
+        done = subprocess.run([*command, "--lenient", "--stream"], capture_output=True, cwd=ROOT)
+        given = [json.loads(line) for line in done.stdout.splitlines()]
+        check(families.joined(given, "text") == said, "ends", repr(text), given)
+
+
 def options_are_checked(folder, request):
     answer = folder / "answer.txt"
     answer.write_text("x", encoding="utf-8")
@@ -674,6 +672,7 @@ def main():
         malformed(folder, request, "unmarked.jsonl", 240)
         nothing(folder, request)
         streamed(folder, request, options.seed)
+        ends_are_held(folder, request)
         options_are_checked(folder, request)
     print(f"{families.passed} passed, {families.failed} failed, 0 skipped")
     return families.failed != 0

@@ -82,12 +82,24 @@ def printing_fails(folder):
     check("structural_tag" in done.stdout, "the tag", done.stdout)
 
 
+def options_are_named(folder):
+    """What is wrong with an option says nothing of the request's file."""
+    request = folder / "request.json"
+    request.write_text('[{"name": "f"}]', encoding="utf-8")
+    for option, value in (("--preset", "qwen"), ("--tool-choice", "g")):
+        given = {"--preset": "qwen3", "--tool-choice": "auto", option: value}
+        done = run("tools", "--tools", request, *[word for pair in given.items() for word in pair])
+        check(done.returncode == 2 and value in done.stderr, option, done.stderr)
+        check("request.json" not in done.stderr, option, done.stderr)
+
+
 def main():
     rows = [json.loads(line) for line in CASES.read_text(encoding="utf-8").splitlines()]
     with tempfile.TemporaryDirectory() as folder:
         for row in rows:
             one(row, pathlib.Path(folder))
         printing_fails(pathlib.Path(folder))
+        options_are_named(pathlib.Path(folder))
     check(len(rows) >= 240, "requests", len(rows))
     print(f"{passed} passed, {failed} failed, 0 skipped")
     return failed != 0
