@@ -21,10 +21,17 @@
 
 #define BRANCHES_DEPTH 2 /* alternatives inside one another that are looked through */
 
+/* The first fact of these that says that a node holds. A oneOf of many open objects demands a
+ * member for each of the others. */
+static const struct fact *node_in(const struct fact *facts) {
+  while (facts && facts->key) facts = facts->next;
+  return facts;
+}
+
 bool tsl__schema_held(const struct schema *s, const struct fact *facts, sid id) {
   lit l = tsl__schema_simplify(s, POS(id));
-  for (; facts; facts = facts->next)
-    if (!facts->key && POS(facts->s) == l) return true;
+  for (const struct fact *t = node_in(facts); t; t = node_in(t->next))
+    if (POS(t->s) == l) return true;
   return false;
 }
 
@@ -35,8 +42,9 @@ static bool is_about(const struct fact *f, const char *key, uint32_t length) {
 static bool demanded(const struct schema *s, const struct fact *facts, const char *key,
                      uint32_t length) {
   for (; facts; facts = facts->next) {
-    if (!facts->absent && is_about(facts, key, length)) return true;
-    if (tsl__node_requires(tsl__node_of(s, facts->s), key, length)) return true;
+    if (facts->key ? !facts->absent && is_about(facts, key, length)
+                   : tsl__node_requires(tsl__node_of(s, facts->s), key, length))
+      return true;
   }
   return false;
 }
@@ -45,9 +53,8 @@ static bool excluded(struct schema *s, uint8_t type, const struct fact *facts, s
   const struct node *n = tsl__schema_plain_node(s, id);
   const struct keyword_value *v =
       tsl__keyword_or_null(n, tsl__has(n, KW_ANY_OF) ? KW_ANY_OF : KW_ONE_OF);
-  for (const struct fact *t = facts; t; t = t->next)
-    if (!t->key && tsl__schema_work(s, 16) && tsl__schema_apart(s, type, t->s, id, false))
-      return true;
+  for (const struct fact *t = node_in(facts); t; t = node_in(t->next))
+    if (tsl__schema_work(s, 16) && tsl__schema_apart(s, type, t->s, id, false)) return true;
   uint32_t i = 0;
   while (v && depth < BRANCHES_DEPTH && i < v->count &&
          excluded(s, type, facts, v->children[i], depth + 1))
@@ -78,7 +85,7 @@ bool tsl__schema_clash(struct schema *s, const struct fact *facts, sid next) {
     if (!tsl__schema_listed(s, v->children[i], &ignored) ||
         !demanded(s, &all, m->key, m->key_length))
       continue;
-    for (const struct fact *t = facts; t; t = t->next) {
+    for (const struct fact *t = node_in(facts); t; t = node_in(t->next)) {
       sid other = listed_member(s, t->s, m->key, m->key_length);
       if (other != UINT32_MAX && tsl__schema_lists_disjoint(s, v->children[i], other)) return true;
     }
@@ -91,10 +98,10 @@ enum atom_state { DEAD, SURE, LIVE };
 /* Do two nodes list values for a member that have none in common? Then it can only be absent. */
 static bool impossible_member(struct schema *s, const struct fact *facts, const char *key,
                               uint32_t length) {
-  for (const struct fact *t = facts; t; t = t->next) {
+  for (const struct fact *t = node_in(facts); t; t = node_in(t->next)) {
     sid a = listed_member(s, t->s, key, length);
     if (a == UINT32_MAX) continue;
-    for (const struct fact *u = t->next; u; u = u->next) {
+    for (const struct fact *u = node_in(t->next); u; u = node_in(u->next)) {
       sid b = listed_member(s, u->s, key, length);
       if (b != UINT32_MAX && tsl__schema_lists_disjoint(s, a, b)) return true;
     }
@@ -107,6 +114,7 @@ static bool has_no_place(const struct schema *s, const struct fact *facts, const
                          uint32_t length) {
   for (; facts; facts = facts->next) {
     if (facts->absent && is_about(facts, key, length)) return true;
+    if (facts->key) continue;
     const struct node *n = tsl__node_of(s, facts->s);
     const struct keyword_value *v = tsl__keyword_or_null(n, KW_PROPERTIES);
     if (tsl__schema_closed(s, n) && !(v && tsl__json_get(v->value, key, length))) return true;
@@ -116,8 +124,8 @@ static bool has_no_place(const struct schema *s, const struct fact *facts, const
 
 /* Does a node that holds say of the member just what l denies? */
 static bool is_denied(struct schema *s, const struct fact *facts, const struct atom *a) {
-  for (; facts && a->l & 1; facts = facts->next) {
-    const struct keyword_value *v = tsl__keyword_or_null(tsl__node_of(s, facts->s), KW_PROPERTIES);
+  for (const struct fact *t = a->l & 1 ? node_in(facts) : NULL; t; t = node_in(t->next)) {
+    const struct keyword_value *v = tsl__keyword_or_null(tsl__node_of(s, t->s), KW_PROPERTIES);
     const tsl__json *m = v ? tsl__json_get(v->value, a->key, a->key_length) : NULL;
     if (m && tsl__schema_alike(s, POS(v->children[m - v->value->items]), a->l ^ 1)) return true;
   }
@@ -131,7 +139,7 @@ static enum atom_state look_at_value(struct schema *s, const struct fact *facts,
     return DEAD;
   if (a->l == POS(SID_TRUE) && demanded(s, facts, a->key, a->key_length)) return SURE;
   if (!(a->l & 1) || !tsl__schema_only_lists(s, a->l >> 1)) return LIVE;
-  for (const struct fact *t = facts; t; t = t->next) {
+  for (const struct fact *t = node_in(facts); t; t = node_in(t->next)) {
     sid other = listed_member(s, t->s, a->key, a->key_length);
     if (other == UINT32_MAX) continue;
     if (tsl__schema_list_within(s, other, a->l >> 1)) return DEAD;
@@ -152,7 +160,8 @@ static enum atom_state look(struct schema *s, const struct fact *facts, const st
 
 /* The node that holds and allows no members but its properties; NULL: none does. */
 static const struct node *closing(const struct schema *s, const struct fact *facts) {
-  while (facts && !tsl__schema_closed(s, tsl__node_of(s, facts->s))) facts = facts->next;
+  facts = node_in(facts);
+  while (facts && !tsl__schema_closed(s, tsl__node_of(s, facts->s))) facts = node_in(facts->next);
   return facts ? tsl__node_of(s, facts->s) : NULL;
 }
 
