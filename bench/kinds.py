@@ -5,12 +5,14 @@ Problem   A shape that multiplies out is a cliff: eight patterns take 0.2 s, twe
 Idea      Each kind is a function here that draws sizes, words and letters at random. Sizes go past
           those that were slow once.
 Kinds     regexes       look-aheads, words in any order, counts within counts, optional groups,
-                        branches with one start, properties of characters, text up to a word
+                        branches with one start, properties of characters, text up to a word.
+                        Passwords, lines with fenced blocks.
           schemas       unions, overlapping patterns of names, unevaluated members, enums of
-                        objects, items and strings that differ, formats,
-                        counts of items, keywords of strings
-          tags          triggers, triggers that share beginnings, limits in characters
-          GBNF          counts beside counts, words with an optional separator
+                        objects, items and strings that differ, formats. Counts of items, keywords
+                        of strings, if/then on one member, forbidden patterns.
+          tags          triggers, triggers that share beginnings, limits in characters.
+          GBNF          counts beside counts, words with an optional separator, queries with names
+                        of limited length.
 Example   kinds(1) is a list of (name, {"regex": ...}), the same whenever the seed is 1.
 Tested by tests/programs/test_kinds.py
 
@@ -87,6 +89,22 @@ def tempered_text(r):
 def counts_side_by_side(r):
     a, b = r.choice(("[a-z]", "[a-z ]", ".", "\\w")), r.choice(("[a-z]", "\\w", "[a-z0-9]"))
     return {"regex": f"^{a}{{1,{r.randint(10, 200)}}}{b}{{1,{r.randint(10, 200)}}}$"}
+
+
+def passwords(r):
+    least, letters = r.randint(6, 14), "@$!%*?&" + r.choice(("", "#", "_-"))
+    more = r.choice(("", "(?!.*password)", "(?!.*(?:aa|11|ab))", "(?!.*\\d\\d\\d)"))
+    return {
+        "regex": f"^(?=.*[a-z])(?=.*[A-Z])(?=.*\\d)(?=.*[{letters}])(?!.*\\s){more}"
+        f"[A-Za-z\\d{letters}]{{{least},{least + r.randint(2, 60)}}}$"
+    }
+
+
+def fenced_lines(r):
+    fence = r.choice(("```", "~~~", "---"))
+    lines = ["#{1,6} .+", "[-*] .+", "\\d+\\. .+", "> .+", ""]
+    lines[r.randrange(4)] = f"{fence}[a-z]*\\n(?:(?!{fence})[\\s\\S])*{fence}"
+    return {"regex": f"^(?:(?:{'|'.join(lines)})\\n){{1,{r.randint(4, 30)}}}$"}
 
 
 # ---- schemas ------------------------------------------------------------------------------------
@@ -247,6 +265,30 @@ def string_keywords(r):
     return {"schema": closed(members, required=list(members))}
 
 
+def if_then(r):
+    """What the value of one member demands of others."""
+    count, kind = r.choice((5, 20, 60, 100)), r.choice(("type", "kind"))
+    names = r.sample(WORDS, count)
+    members = {kind: {"enum": names} if r.random() < 0.5 else {"type": "string"}}
+    branches = []
+    for i, name in enumerate(names):
+        members[f"f{i}"] = {"type": r.choice(("string", "integer", "boolean"))}
+        condition = {"properties": {kind: {"const": name}}}
+        if r.random() < 0.7:
+            condition["required"] = [kind]
+        branches.append({"if": condition, "then": {"required": [f"f{i}"]}})
+    return {"schema": closed(members, allOf=branches)}
+
+
+def forbidden_patterns(r):
+    members = {}
+    for name in r.sample(WORDS, 3):
+        patterns = r.sample((*PATTERNS, "password", "^\\s", "\\s$", "[A-Z]", "--"), r.randint(1, 4))
+        members[name] = {"type": "string", "maxLength": r.choice((20, 64, 255))}
+        members[name]["allOf"] = [{"not": {"pattern": p}} for p in patterns]
+    return {"schema": closed(members, required=list(members))}
+
+
 def open_objects(r):
     members = {}
     for name in r.sample(WORDS, r.randint(1, 12)):
@@ -330,6 +372,19 @@ def words(r):
     return {"gbnf": f'root ::= (word " "?){{1,{r.randint(5, 60)}}} "."\nword ::= {some} | [a-z]+\n'}
 
 
+def queries(r):
+    name = f"[a-zA-Z_] [a-zA-Z0-9_]{{0,{r.choice((15, 30, 62))}}}"
+    first, second, third = (f'"{w}"' for w in r.sample(WORDS, 3))
+    return {
+        "gbnf": f"root ::= {first} ws list ws {second} ws name (ws {third} ws test)?\n"
+        'list ::= "*" | sum (ws? "," ws? sum)*\n'
+        'test ::= sum ws? ("=" | "<" | ">" | "like") ws? sum | "(" ws? test ws? ")"\n'
+        "sum ::= term (ws? [-+*/%] ws? term)*\n"
+        'term ::= name ("." name)? | name "(" (sum (ws? "," ws? sum)*)? ")" | [0-9]+\n'
+        f'  | "\'" [^\']* "\'" | "(" ws? sum ws? ")"\nname ::= {name}\nws ::= [ \\n\\t]+\n'
+    }
+
+
 KINDS = (
     look_ahead_classes,
     look_ahead_words,
@@ -355,6 +410,11 @@ KINDS = (
     sentences,
     words,
     tempered_text,
+    passwords,
+    fenced_lines,
+    if_then,
+    forbidden_patterns,
+    queries,
 )
 
 
