@@ -241,6 +241,7 @@ bool tsl__states_form(void *ctx, const tsl__state_rec *r, tsl__hint *hint) {
   *hint = (tsl__hint){.limit = l.limit,
                       .base = tsl__states_of(c, l.base),
                       .except = tsl__states_of(c, l.except),
+                      .except_open = l.limited,
                       .like = tsl__states_of(c, l.like),
                       .like_limit = l.like_limit,
                       .like_dead = l.like_dead,

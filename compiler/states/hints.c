@@ -20,6 +20,9 @@
  *           cases are known to be so. The base ends in `text`, and the excluded texts are finitely
  *           many, or never hold a character of Unicode's last plane. Or the base ends in any number
  *           of characters of one class, and the excluded texts are finitely many.
+ *           In a third case the base is up to n characters, and the excluded texts are finitely
+ *           many. A beginning of fewer than n characters can go on to one of a million texts of n.
+ *           One of n characters is lost if it is excluded: then its closing quote need not come.
  * Tested by tests/engine/test_oracle.c (masks with and without hints are equal)
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -309,7 +312,25 @@ static bool ends_in_class(const tsl__exprs *x, tsl__expr e) {
   return n.kind == TSL__K_REPEAT && n.c == TSL__INF && tsl__is_class_loop(x, &n);
 }
 
+/* Is e up to so many characters, any of them? */
+static bool is_any_up_to(tsl__exprs *x, tsl__expr e, uint32_t *most) {
+  tsl__node n = tsl__node_at(x, e);
+  *most = n.c;
+  return n.kind == TSL__K_REPEAT && n.c != TSL__INF && n.c && !n.loop &&
+         n.a == tsl__expr_any_char(x);
+}
+
+/* The excluded texts of strings of up to `most` characters. One of `most` characters goes without
+ * its quote: nothing but the quote could follow. */
+static tsl__expr except_up_to(tsl__exprs *x, tsl__expr except, uint32_t most) {
+  tsl__expr any = tsl__expr_any_char(x);
+  tsl__expr shorter = tsl__expr_and(x, except, tsl__expr_repeat(x, any, 0, most - 1)),
+            whole = tsl__expr_and(x, except, tsl__expr_repeat(x, any, most, most));
+  return tsl__expr_alt(x, tsl__expr_json_string(x, shorter), tsl__expr_json_part(x, whole));
+}
+
 static bool difference(tsl__exprs *x, tsl__expr inner, tsl__letters *out) {
+  uint32_t most = 0;
   tsl__node n = tsl__node_at(x, inner);
   tsl__expr except = TSL__NONE, rest = TSL__NONE;
   bool finite = true;
@@ -326,10 +347,11 @@ static bool difference(tsl__exprs *x, tsl__expr inner, tsl__letters *out) {
     else
       rest = c;
   }
-  if (!except || !rest || !(ends_in_text(x, rest) || (finite && ends_in_class(x, rest))))
-    return false;
+  if (!except || !rest) return false;
+  out->limited = finite && is_any_up_to(x, rest, &most);
+  if (!out->limited && !ends_in_text(x, rest) && !(finite && ends_in_class(x, rest))) return false;
   out->base = tsl__expr_json_string(x, rest);
-  out->except = tsl__expr_json_string(x, except);
+  out->except = out->limited ? except_up_to(x, except, most) : tsl__expr_json_string(x, except);
   return true;
 }
 

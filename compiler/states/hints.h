@@ -22,6 +22,7 @@ typedef struct tsl__letters {
   /* limit: any text of at most so many letters survives. dead: none with more letters does */
   uint32_t limit, dead;
   tsl__expr base, except; /* of a difference; base NONE: none */
+  bool limited;           /* of `except` some end before a closing quote */
   tsl__expr like;         /* the same without its length limit; NONE: no such form */
   uint32_t like_limit;    /* over texts of at most so many characters the two are equal */
   uint32_t like_dead;     /* no text has more characters than this */

@@ -88,6 +88,7 @@ typedef struct tsl__hint {
   /* The texts of this state are those of `base` without the finitely many of `except`; 0: no such
    * hint. */
   tsl__state base, except;
+  bool except_open; /* some of `except` are to go before their closing quote comes */
   /* Over tries of at most `like_limit` bytes this state behaves as `like`, a state without its
    * limits; 0: no such hint. */
   tsl__state like;

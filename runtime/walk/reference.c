@@ -111,9 +111,10 @@ static bool except_here(tsl__space *space, uint32_t node, tsl__reference *ref) {
   return tsl__vec_push(&space->alloc, &ref->nodes, node) || tsl__space_no_memory(space);
 }
 
-/* Find where an excluded string, which is in `state` at a node, is complete below that node. */
+/* Find where an excluded string, which is in `state` at a node, is complete below that node.
+ * `open`: some are without their closing quote. */
 static void except_node(tsl__space *space, tsl__level *l, tsl__state state, uint32_t node,
-                        tsl__reference *ref) {
+                        bool open, tsl__reference *ref) {
   const tsl__trie *trie = &space->vocab->trie;
   size_t floor = l->stack.n;
   tsl__level_push(space, l, (tsl__level_entry){node, state, 0, 0, false, 0, NULL});
@@ -122,10 +123,10 @@ static void except_node(tsl__space *space, tsl__level *l, tsl__state state, uint
     const tsl__state_rec *r = tsl__state_expanded(space, e.state);
     const tsl__trie_node *n = &trie->nodes[e.node];
     if (!r || !tsl__space_step(space, 1)) return;
-    if (!quote_below(trie, n)) continue;
+    if (!open && !quote_below(trie, n)) continue;
     for (uint32_t c = n->first_child; c < n->first_child + n->children; c++) {
       uint32_t count;
-      if (trie->labels[c] != '"' && !quote_below(trie, &trie->nodes[c])) continue;
+      if (!open && trie->labels[c] != '"' && !quote_below(trie, &trie->nodes[c])) continue;
       tsl__target t = tsl__state_step(space, r, trie->labels[c]);
       if (!t) continue;
       tsl__state to = tsl__target_resolve(space, t, e.count, &count);
@@ -138,12 +139,12 @@ static void except_node(tsl__space *space, tsl__level *l, tsl__state state, uint
 }
 
 /* The same, along their table if the excluded strings are fixed texts. */
-static void except_below(tsl__space *space, tsl__level *l, tsl__state except, uint32_t node,
+static void except_below(tsl__space *space, tsl__level *l, const tsl__hint *h, uint32_t node,
                          tsl__reference *ref) {
-  const tsl__state_rec *r = tsl__state_at(space, except);
+  const tsl__state_rec *r = tsl__state_at(space, h->except);
   tsl__fixed_walk *w = &l->fixed;
   if (!tsl__is_fixed(r)) {
-    except_node(space, l, except, node, ref);
+    except_node(space, l, h->except, node, h->except_open, ref);
     return;
   }
   w->reached.n = w->ends.n = w->rests.n = 0;
@@ -151,7 +152,7 @@ static void except_below(tsl__space *space, tsl__level *l, tsl__state except, ui
   for (size_t i = 0; i < w->ends.n && space->status == TSL_OK; i++)
     except_here(space, w->ends.at[i].node, ref);
   for (size_t i = 0; i < w->rests.n && space->status == TSL_OK; i++)
-    except_node(space, l, w->rests.at[i].state, w->rests.at[i].node, ref);
+    except_node(space, l, w->rests.at[i].state, w->rests.at[i].node, false, ref);
 }
 
 /* Sort the removed nodes by their tokens. They are few, and mostly in reverse order or sorted
@@ -184,11 +185,11 @@ bool tsl__difference_find(tsl__space *space, tsl__level *l, const tsl__hint *h, 
   ref->mask = base->mask;
   ref->left = base->left;
   if (over & TSL__WHOLE) {
-    except_below(space, l, h->except, 0, ref);
+    except_below(space, l, h, 0, ref);
   } else {
     const tsl__leftover_rec *t = tsl__leftover_at(space, over);
     for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++)
-      except_below(space, l, h->except, t->nodes[i], ref);
+      except_below(space, l, h, t->nodes[i], ref);
   }
   return space->status == TSL_OK && sort_nodes(space, ref);
 }

@@ -607,6 +607,10 @@ static const test_case cases[] = {
      SCHEMA,
      ARRAY("{\"type\":\"integer\",\"multipleOf\":60}", ",\"uniqueItems\":true"),
      {"[60, 600, 6000, 120, 1200, 0, 180]"}},
+    {"text-but-short",
+     COMPACT,
+     STRING("\"not\":{\"enum\":[\"a\",\"the\",\"null\",\"action\"]},\"maxLength\":6"),
+     {"\"abba\"", "\"actio\"", "\"actual\"", "\"\\u0061b\\n\""}},
 };
 
 #endif

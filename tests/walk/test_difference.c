@@ -30,6 +30,13 @@ static const struct {
      "\""},
     {"{\"properties\":{\"id\":true},\"patternProperties\":{\"^_\":{\"type\":\"integer\"}}}",
      "{\"i"},
+    /* as long as allowed, shorter and longer */
+    {"{\"type\":\"string\",\"not\":{\"enum\":[\"the\",\"and\",\"a\",\"then\"]},\"maxLength\":3}",
+     "\""},
+    {"{\"type\":\"string\",\"not\":{\"enum\":[\"action\",\"actual\",\"act\","
+     "\"\\u00e9t\\u00e9s\\\"n\"]},"
+     "\"minLength\":2,\"maxLength\":6}",
+     "\"ac"},
 };
 
 static tsl_grammar *compile(const char *schema, uint32_t off) {
@@ -68,6 +75,22 @@ static void excluded(void) {
   CHECK(takes(cases[2].schema, "\"they\"") && takes(cases[2].schema, "\"th\""));
   CHECK(!takes(cases[2].schema, "\"the\"") && !takes(cases[2].schema, "\"then\"") &&
         !takes(cases[2].schema, "\"\\u0061\""));
+  const char *short_ones = cases[5].schema;
+  CHECK(takes(short_ones, "\"th\"") && takes(short_ones, "\"tha\"") && takes(short_ones, "\"\""));
+  CHECK(!takes(short_ones, "\"the\"") && !takes(short_ones, "\"a\"") &&
+        !takes(short_ones, "\"then\"") && !takes(short_ones, "\"long\""));
+}
+
+/* Nothing but its quote could follow an excluded text of the greatest length. */
+static void no_dead_end(void) {
+  tsl_grammar *g = compile(cases[5].schema, 0);
+  tsl_matcher *m = NULL;
+  CHECK(g && tsl_matcher_new(g, NULL, &m) == TSL_OK);
+  CHECK(m && tsl_matcher_accept_bytes(m, "\"th", 3, NULL) == TSL_OK);
+  CHECK(m && tsl_matcher_accept_bytes(m, "e", 1, NULL) == TSL_REJECTED);
+  CHECK(m && tsl_matcher_accept_bytes(m, "i", 1, NULL) == TSL_OK);
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
 }
 
 int main(void) {
@@ -75,6 +98,7 @@ int main(void) {
   if (!vocab) return tsl_test_end();
   RUN(with_and_without, "masks by a difference, without it, token by token");
   RUN(excluded, "what is excluded is rejected, what it begins is not");
+  RUN(no_dead_end, "an excluded text of the greatest length is not begun to its end");
   tsl_vocab_release(vocab);
   return tsl_test_end();
 }
