@@ -16,7 +16,7 @@
 #include "compiler/schema/unique/unique.h"
 
 /* kinds of items that contains asks for, of which all combinations are looked at */
-#define SIGNS_MAX 6u
+#define SIGNS_MAX 10u
 #define LISTS_DEPTH 8u      /* schemas inside one another in which constants are looked for */
 #define CONTAINERS_MAX 256u /* that are tried, to list those of a kind */
 #define CONTAINERS_DEPTH 3u /* inside one another */
