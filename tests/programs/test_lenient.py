@@ -542,8 +542,8 @@ HAND = [  # preset, answer, content, reasoning, calls, repairs
     ("hermes", "Use <think> or </think> as you like", None, None, [], None),
     ("gpt-oss", "<|channel|>analysis<|message|>I must look.", "", "I must look.", [], ["end"]),
 ]
-PROSE = ROOT / "tests" / "cases" / "tools" / "prose.jsonl"
-TEXTS = [json.loads(line) for line in PROSE.read_text(encoding="utf-8").splitlines()]
+PROSE_FILE = ROOT / "tests" / "cases" / "tools" / "prose.jsonl"
+TEXTS = [json.loads(line) for line in PROSE_FILE.read_text(encoding="utf-8").splitlines()]
 
 
 def repairs_of(parsed):
