@@ -220,12 +220,14 @@ static bool escapes_on(tsl__space *space, tsl__run *r, char letter) {
           (!tsl__run_seen(space, r) && tsl__run_unbounded(space, r)));
 }
 
-/* The run is in an item that is compared with nothing yet. May more values come than were used? The
- * one that the token ended counts as used. */
+/* The run is in an item that is compared with nothing yet. May more strings come in an array than
+ * values were used? The one that the token ended counts as used. In an object a string may be a
+ * name: several names may belong to one value. */
 static bool outnumbers(tsl__space *space, const trials *t, tsl__run *r) {
   if (!r->in_string && !r->escaped && !tsl__run_byte(space, r, '"')) return false;
   uint64_t used = tsl__used_in_all(space, t->distinct->open) + 1;
-  for (size_t i = 0; i < r->step.landed.n && r->in_string && !r->in_name && !r->escaped; i++)
+  bool item = r->in_string && !r->escaped && r->open && tsl__open_at(space, r->open)->array;
+  for (size_t i = 0; i < r->step.landed.n && item; i++)
     if (tsl__state_spells(space, r->step.landed.at[i].state, r->step.landed.at[i].count, used))
       return true;
   return false;
