@@ -225,12 +225,8 @@ static bool escapes_on(tsl__space *space, tsl__run *r, char letter) {
  * name: several names may belong to one value. */
 static bool outnumbers(tsl__space *space, const trials *t, tsl__run *r) {
   if (!r->in_string && !r->escaped && !tsl__run_byte(space, r, '"')) return false;
-  uint64_t used = tsl__used_in_all(space, t->distinct->open) + 1;
-  bool item = r->in_string && !r->escaped && r->open && tsl__open_at(space, r->open)->array;
-  for (size_t i = 0; i < r->step.landed.n && item; i++)
-    if (tsl__state_spells(space, r->step.landed.at[i].state, r->step.landed.at[i].count, used))
-      return true;
-  return false;
+  return !r->escaped && r->open && tsl__open_at(space, r->open)->array &&
+         tsl__run_strings_on(space, r, tsl__used_in_all(space, t->distinct->open) + 1);
 }
 
 /* As `leads`, for a token that begins one item at most. *unbounded: after it any number of values
@@ -257,7 +253,7 @@ static bool leads_dropping(tsl__space *space, trials *t, tsl_token token, bool *
  * an item, of which there are any number. */
 static bool settled(tsl__space *space, const trials *t) {
   return (t->run->open == t->distinct->open && !t->run->denies.n) ||
-         tsl__run_strings_on(space, t->run) || tsl__run_unbounded(space, t->run);
+         tsl__run_strings_on(space, t->run, TSL__ENDLESS) || tsl__run_unbounded(space, t->run);
 }
 
 /* As `leads`; once for tokens that differ in white space alone. `one`: it begins one item at

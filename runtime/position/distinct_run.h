@@ -113,8 +113,9 @@ bool tsl__cell_names(const tsl__space *space, const tsl__cell *c);
 bool tsl__state_spells(tsl__space *space, tsl__state state, uint32_t count, uint64_t more_than);
 /* Does some frame spell a new name for which there are more texts than `seen_names`? */
 bool tsl__run_names_on(tsl__space *space, const tsl__run *r, uint32_t seen_names);
-/* Is a string under way that can become any number of texts? Then its item can be new. */
-bool tsl__run_strings_on(tsl__space *space, const tsl__run *r);
+/* Is a string under way that can become more than so many texts (ENDLESS: any number)? Then, if no
+ * more values were used, its item can be new. */
+bool tsl__run_strings_on(tsl__space *space, const tsl__run *r, uint64_t more_than);
 /* For tokens that lengthen a string or a number, where an item that must be new is spelled. */
 typedef struct tsl__onward {
   tsl__stack plain; /* the frames; 0: nothing is known */

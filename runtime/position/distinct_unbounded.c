@@ -264,16 +264,16 @@ bool tsl__run_lengthens(tsl__space *space, tsl__run *r, tsl__onward *o, const ui
   return false;
 }
 
-bool tsl__run_strings_on(tsl__space *space, const tsl__run *r) {
+bool tsl__run_strings_on(tsl__space *space, const tsl__run *r, uint64_t more_than) {
   for (size_t i = 0; r->in_string && i < r->step.landed.n; i++)
-    if (tsl__state_spells(space, r->step.landed.at[i].state, r->step.landed.at[i].count,
-                          TSL__ENDLESS))
+    if (tsl__state_spells(space, r->step.landed.at[i].state, r->step.landed.at[i].count, more_than))
       return true;
   return false;
 }
 
 bool tsl__run_watched(tsl__space *space, tsl__run *r) {
-  if (r->denies.n && !tsl__run_strings_on(space, r) && !counts_on(space, r)) return true;
+  if (r->denies.n && !tsl__run_strings_on(space, r, TSL__ENDLESS) && !counts_on(space, r))
+    return true;
   uint32_t seen_names = tsl__run_seen(space, r);
   /* where a name begins there are enough: the compiler saw to it */
   if (!seen_names || tsl__run_name_empty(r) ||
