@@ -145,12 +145,6 @@ typedef struct place {
   constraint kind;
 } place;
 
-static bool no_white_space(reader *r, const tsl__json *at) {
-  return fail(r, TSL_ERR_UNSUPPORTED, at,
-              "white space follows the options of the compile call (whitespace, --ws), not a "
-              "pattern");
-}
-
 /* vLLM's structured_outputs. */
 static bool add_structured(reader *r, const tsl__json *o) {
   static const place kinds[] = {{"json", SCHEMA},         {"regex", REGEX},
@@ -171,7 +165,8 @@ static bool add_structured(reader *r, const tsl__json *o) {
       if (!add(r, kinds[k].kind, asking(m))) return false;
     }
     for (size_t k = 0; k < sizeof others / sizeof *others; k++) known |= has_key(m, others[k]);
-    if (has_key(m, "whitespace_pattern") && asking(m)) return no_white_space(r, m);
+    if (has_key(m, "whitespace_pattern") && asking(m))
+      return fail(r, TSL_ERR_UNSUPPORTED, m, TSL__NO_WHITE_SPACE_PATTERN);
     if (!known && asking(m))
       return fail(
           r, TSL_ERR_UNSUPPORTED, m,
@@ -234,7 +229,7 @@ static bool find(reader *r) {
                 "tools need the format of a model's calls: compile the request with a preset "
                 "(tsl_grammar_tools, Grammar.tools, turnstile tools)");
   const tsl__json *white = member(o, "guided_whitespace_pattern");
-  if (white) return no_white_space(r, white);
+  if (white) return fail(r, TSL_ERR_UNSUPPORTED, white, TSL__NO_WHITE_SPACE_PATTERN);
   if (!add_format(r, member(o, "response_format")) ||
       !add_format(r, member(member(o, "text"), "format")) ||
       !add_format(r, member(o, "output_format")) ||

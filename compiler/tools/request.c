@@ -494,10 +494,7 @@ static bool no_other_format(tsl__tags *t, const tsl__json *o) {
     return fail(t, TSL_ERR_UNSUPPORTED, wrapped,
                 "this member of \"sampling_params\" is SGLang's: here it is \"response_format\"");
   const tsl__json *white = tsl__tools_present(o, "guided_whitespace_pattern");
-  if (white)
-    return fail(t, TSL_ERR_UNSUPPORTED, white,
-                "white space follows the options of the compile call (whitespace, --ws), not a "
-                "pattern");
+  if (white) return fail(t, TSL_ERR_UNSUPPORTED, white, TSL__NO_WHITE_SPACE_PATTERN);
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
     const tsl__json *other = tsl__tools_present(o, others[i].key);
     if (other && (other->kind != TSL__JSON_STRING || other->length))

@@ -66,6 +66,8 @@ const tsl__json *tsl__format_schema(const tsl__json *format, const tsl__json **o
 #define TSL__OTHER_SCHEMA                                                     \
   "this schema would not hold: it stands under \"schema\", as in {\"type\": " \
   "\"json_schema\", \"json_schema\": {\"schema\": ...}}"
+#define TSL__NO_WHITE_SPACE_PATTERN \
+  "white space follows the options of the compile call (whitespace, --ws), not a pattern"
 #define TSL__NO_FORMAT                                                                        \
   "the \"type\" of a response format is text, json_object, json_schema or structural_tag: a " \
   "regex is {\"type\": \"structural_tag\", \"format\": {\"type\": \"regex\", \"pattern\": ...}}"
