@@ -43,4 +43,18 @@ static inline void *limited(void *ctx, void *block, size_t old_size, size_t new_
   return realloc(block, new_size);
 }
 
+/* Free text, in which the first of the triggers to end must be followed by "!". */
+static inline bool triggers_fit(const char *text, const char *const *triggers, size_t n) {
+  size_t from = 0, length = strlen(text);
+  for (size_t end = 1; end <= length; end++)
+    for (size_t i = 0; i < n; i++) {
+      size_t t = strlen(triggers[i]);
+      if (end < from + t || memcmp(text + end - t, triggers[i], t)) continue;
+      if (text[end] != '!') return false;
+      from = ++end;
+      break;
+    }
+  return true;
+}
+
 #endif

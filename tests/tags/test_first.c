@@ -28,20 +28,6 @@ static tsl_grammar *compile(const char *const *triggers) {
   return g;
 }
 
-/* The first trigger to end must have "!" behind it. */
-static bool triggers_fit(const char *text, const char *const *triggers) {
-  size_t from = 0, length = strlen(text);
-  for (size_t end = 1; end <= length; end++)
-    for (size_t i = 0; i < 2; i++) {
-      size_t t = strlen(triggers[i]);
-      if (end < from + t || memcmp(text + end - t, triggers[i], t)) continue;
-      if (text[end] != '!') return false;
-      from = ++end;
-      break;
-    }
-  return true;
-}
-
 /* By code points: how RFC 3629 defines it. */
 static bool is_utf8(const char *text) {
   const uint8_t *at = (const uint8_t *)text;
@@ -71,7 +57,7 @@ static void characters_between(void) {
       for (unsigned code = 0; code < all; code++) {
         text[0] = 0;
         for (unsigned i = 0, c = code; i < length; i++, c /= 6) strcat(text, pieces[c % 6]);
-        CHECKF(accepts(g, text) == triggers_fit(text, sets[s]), "%s, %s: %s", sets[s][0],
+        CHECKF(accepts(g, text) == triggers_fit(text, sets[s], 2), "%s, %s: %s", sets[s][0],
                sets[s][1], text);
       }
     tsl_grammar_release(g);
