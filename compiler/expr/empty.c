@@ -21,8 +21,9 @@
  */
 #include "compiler/expr/search.h"
 
-#define LONG_SEARCH 64u   /* expressions after which derivatives are worth remembering */
-#define WAYS_LEFT_MAX 64u /* of a search, as too long; then the fewest characters are looked for */
+#define CHARACTER_BYTES 4u /* at most, also of what an escape stands for */
+#define LONG_SEARCH 64u    /* expressions after which derivatives are worth remembering */
+#define WAYS_LEFT_MAX 64u  /* of a search, as too long; then the fewest characters are looked for */
 
 /* ---- searching ------------------------------------------------------------------------------- */
 
@@ -52,7 +53,9 @@ static tsl__known_fewest *fewest_slot(const tsl__exprs *x, tsl__expr e) {
 /* Characters of some text of e, or of one with the fewest; TSL__INF: that is not known. */
 static uint32_t known_characters(const tsl__exprs *x, tsl__expr e, bool fewest) {
   const tsl__known_fewest *known = fewest_slot(x, e);
-  if (tsl__node_at(x, e).flags & TSL__NULLABLE_LOW) return 0;
+  tsl__node n = tsl__node_at(x, e);
+  if (n.flags & TSL__NULLABLE_LOW) return 0;
+  if (tsl__native_counts(x, &n)) return tsl__native_characters(x, &n).least;
   return known && known->e == e && (!fewest || known->least == known->some) ? known->some
                                                                             : TSL__INF;
 }
@@ -144,8 +147,6 @@ static uint64_t hope(const tsl__exprs *x, const tsl__node *n, unsigned depth) {
   }
   return n->kind == TSL__K_AND ? sum : least;
 }
-
-#define CHARACTER_BYTES 4u /* that an escape can stand for */
 
 static uint32_t bound(const tsl__exprs *x, const tsl__node *n);
 
@@ -303,7 +304,35 @@ static bool all_go_on(tsl__exprs *x, const tsl__expr *e, uint32_t n) {
 typedef struct bounds {
   tsl__expr rest[BOUNDED_PARTS], free[BOUNDED_PARTS]; /* without the most; without any */
   uint32_t n, least, most;
+  bool within; /* are some in the middle of a character? */
 } bounds;
+
+/* A loop over one class, behind the bytes that end a character. */
+typedef struct class_loop {
+  tsl__expr bytes[CHARACTER_BYTES], class;
+  uint32_t n, least, most;
+} class_loop;
+
+static bool class_loop_of(const tsl__exprs *x, tsl__expr e, class_loop *out) {
+  tsl__node n = tsl__node_at(x, e);
+  out->n = 0;
+  while (n.kind == TSL__K_SEQ && out->n < CHARACTER_BYTES && ends_character(x, n.a)) {
+    out->bytes[out->n++] = n.a;
+    n = tsl__node_at(x, n.b);
+  }
+  if (n.kind != TSL__K_REPEAT || !(tsl__node_at(x, n.a).flags & TSL__CHAR)) return false;
+  out->class = n.a;
+  out->least = n.b;
+  out->most = n.c;
+  return true;
+}
+
+/* The same with other bounds. */
+static tsl__expr class_loop_with(tsl__exprs *x, const class_loop *loop, uint32_t least) {
+  tsl__expr e = tsl__expr_repeat(x, loop->class, least, TSL__INF);
+  for (uint32_t i = loop->n; i-- > 0;) e = tsl__expr_seq(x, loop->bytes[i], e);
+  return e;
+}
 
 /* False: it is none, or of too many parts. */
 static bool bounds_of(tsl__exprs *x, const tsl__node *n, bounds *out) {
@@ -311,12 +340,13 @@ static bool bounds_of(tsl__exprs *x, const tsl__node *n, bounds *out) {
   if (n->kind != TSL__K_AND || n->b > BOUNDED_PARTS) return false;
   for (uint32_t i = 0; i < n->b; i++) {
     out->free[i] = out->rest[i] = tsl__list_at(x, n->a)[i];
-    tsl__node m = tsl__node_at(x, out->rest[i]);
-    if (m.kind != TSL__K_REPEAT || !(tsl__node_at(x, m.a).flags & TSL__CHAR)) continue;
-    if (m.c != TSL__INF) out->rest[i] = tsl__expr_repeat(x, m.a, m.b, TSL__INF);
-    out->free[i] = tsl__expr_star(x, m.a);
-    if (m.b > out->least) out->least = m.b;
-    if (m.c < out->most) out->most = m.c;
+    class_loop loop;
+    if (!class_loop_of(x, out->rest[i], &loop)) continue;
+    if (loop.most != TSL__INF) out->rest[i] = class_loop_with(x, &loop, loop.least);
+    out->free[i] = class_loop_with(x, &loop, 0);
+    if (loop.least > out->least) out->least = loop.least;
+    if (loop.most < out->most) out->most = loop.most;
+    out->within |= loop.n != 0;
   }
   return out->least <= out->most;
 }
@@ -324,7 +354,7 @@ static bool bounds_of(tsl__exprs *x, const tsl__node *n, bounds *out) {
 tsl__expr tsl__without_bounds(tsl__exprs *x, tsl__expr e, uint32_t *most) {
   bounds b;
   tsl__node n = tsl__node_at(x, e);
-  if (n.loop || !bounds_of(x, &n, &b) ||
+  if (n.loop || !bounds_of(x, &n, &b) || b.within ||
       (b.least ? !all_go_on(x, b.free, b.n) : b.most == TSL__INF))
     return TSL__NONE;
   *most = b.most;

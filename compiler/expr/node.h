@@ -382,6 +382,8 @@ typedef struct tsl__length {
 } tsl__length;
 /* The same of the members of a native automaton. */
 tsl__length tsl__native_characters(const tsl__exprs *x, const tsl__node *n);
+/* Is n an automaton that knows the fewest characters of a member? */
+bool tsl__native_counts(const tsl__exprs *x, const tsl__node *n);
 static inline const tsl__strings *tsl__strings_at(const tsl__exprs *x, uint32_t index) {
   while (index < x->strings_base) x = x->parent;
   return &x->strings.at[index - x->strings_base];

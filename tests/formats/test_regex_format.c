@@ -7,6 +7,7 @@
  *   memory  many texts of one grammar, with many groups and classes, each brought to its end. Two
  *           answers must not be worked out anew for each group that may be open. One is how a class
  *           may go on. The other is what else might end a pattern within an escape
+ *   steps   a mask near the limit of a length
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,6 +21,7 @@
 #define STEPS 30
 #define MANY_TEXTS 300
 #define MANY_STEPS 60
+#define MASK_STEPS 10000
 #define MANY_BYTES ((uint64_t)24 << 20)
 
 static const char *const pieces[] = {"a",
@@ -203,7 +205,31 @@ static void memory(void) {
   tsl_vocab_release(vocab);
 }
 
+/* Near a limit of the length a token may end within a character, in many classes. Whether the
+ * pattern can still end is known at once: a search for each would take twice the steps. */
+static void few_steps(void) {
+  static const char schema[] = "{\"type\":\"string\",\"format\":\"regex\",\"maxLength\":20}",
+                    text[] = "\"[aaaaaaaaaaaa";
+  const tsl_limits limits = {.max_steps = MASK_STEPS};
+  tsl_vocab *vocab = make_vocab();
+  tsl_grammar *g = NULL;
+  tsl_matcher *m = NULL;
+  tsl_error error = {0};
+  CHECKF(tsl_grammar_json_schema(vocab, schema, sizeof schema - 1, NULL, &limits, &g, &error) ==
+             TSL_OK,
+         "%s", error.message);
+  uint32_t *mask = malloc(tsl_vocab_mask_words(vocab) * sizeof *mask);
+  CHECK(mask && g && tsl_matcher_new(g, NULL, &m) == TSL_OK);
+  for (const char *c = text; m && *c; c++) CHECK(tsl_matcher_accept(m, (uint8_t)*c) == TSL_OK);
+  if (m && mask) CHECK(tsl_matcher_mask(m, mask) == TSL_OK);
+  tsl_matcher_free(m);
+  free(mask);
+  tsl_grammar_release(g);
+  tsl_vocab_release(vocab);
+}
+
 int main(void) {
+  RUN(few_steps, "a mask near a limit takes few steps");
   RUN(masks, "masks against single tokens");
   RUN(memory, "many texts of one grammar");
   return tsl_test_end();

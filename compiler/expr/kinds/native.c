@@ -72,6 +72,10 @@ static tsl__expr alphabet(tsl__alphabet *a, const tsl__node *n, unsigned depth, 
   return TSL__NONE;
 }
 
+bool tsl__native_counts(const tsl__exprs *x, const tsl__node *n) {
+  return n->kind == TSL__K_NATIVE && tsl__native_at(x, n->a)->ops->characters;
+}
+
 tsl__length tsl__native_characters(const tsl__exprs *x, const tsl__node *n) {
   const tsl__native *native = tsl__native_at(x, n->a);
   const tsl__native_ops *ops = native->ops;
