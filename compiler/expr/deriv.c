@@ -143,7 +143,8 @@ tsl__expr tsl__derive_in(tsl__exprs *x, tsl__expr e, uint8_t byte, bool last) {
   tsl__node n = tsl__node_at(x, e);
   const tsl__kind_ops *kind = tsl__kinds[n.kind];
   tsl__worked(x, 1);
-  return kind->derive ? kind->derive(x, e, &n, byte, last) : TSL__NONE;
+  /* after a failure nothing is kept, so what is left need not be derived */
+  return kind->derive && x->status == TSL_OK ? kind->derive(x, e, &n, byte, last) : TSL__NONE;
 }
 
 tsl__expr tsl__derive_plain(tsl__exprs *x, tsl__expr e, uint8_t byte) {

@@ -45,6 +45,7 @@ const tsl__known_reads *tsl__class_reads(tsl__exprs *x, tsl__expr e, const tsl__
   if (known->e != e) {
     tsl__reads own = {.guessed = false};
     for (uint32_t i = 0; i < n->b; i++) tsl__reads_add(x, tsl__list_at(x, n->a)[i], false, &own);
+    if (x->status != TSL_OK) return NULL;
     *known =
         (tsl__known_reads){.e = e, .guessed = own.guessed, .edges = own.edges, .live = own.live};
   }
@@ -73,12 +74,12 @@ const tsl__known_reads *tsl__chain_reads_note(tsl__exprs *x, const tsl__known_re
 }
 
 void tsl__reads_add(tsl__exprs *x, tsl__expr e, bool last, tsl__reads *out) {
-  do {
+  while (e && x->status == TSL_OK) { /* what is read after a failure counts for nothing */
     tsl__node n = tsl__node_at(x, e);
     const tsl__kind_ops *kind = tsl__kinds[n.kind];
     tsl__worked(x, 1);
     e = kind->reads ? kind->reads(x, e, &n, &last, out) : TSL__NONE;
-  } while (e);
+  }
 }
 
 void tsl__reads_of(tsl__exprs *x, tsl__expr e, tsl__reads *out) {

@@ -81,6 +81,7 @@ uint32_t tsl__shortest_in(tsl__exprs *x, tsl__expr e, bool spelled, unsigned dep
   uint32_t total = 0;
   for (;;) {
     tsl__node n = tsl__node_at(x, e);
+    tsl__worked(x, 1);
     if (n.kind != TSL__K_SEQ) return tsl__add(total, shortest_head(x, e, spelled, depth));
     total = tsl__add(total, shortest_head(x, n.a, spelled, depth));
     e = n.b;

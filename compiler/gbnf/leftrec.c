@@ -287,6 +287,7 @@ static tsl__expr join(tsl__gbnf *g, const tsl__gcycle *c, uint32_t l, uint32_t h
                       bool plus) {
   const tsl_allocator *a = tsl__exprs_allocator(g->x);
   TSL__VEC(tsl__expr) parts = {0};
+  tsl__exprs_work(g->x, c->terms[l].n);
   for (size_t i = 0; i < c->terms[l].n; i++) {
     tsl__gterm t = c->terms[l].at[i];
     if (t.head != head || t.again != again) continue;
@@ -322,21 +323,35 @@ tsl__expr tsl__gbnf_cycle_body(tsl__gbnf *g, uint32_t rule) {
   return all;
 }
 
+/* Is this the first term of its head? One that calls its own rule again does not count. */
+static bool is_first_of_head(const tsl__gcycle *c, uint32_t l, size_t i, uint8_t *seen) {
+  tsl__gterm t = c->terms[l].at[i];
+  if (t.head == UINT32_MAX || t.again || seen[t.head]) return false;
+  seen[t.head] = 1;
+  return true;
+}
+
 tsl__expr tsl__gbnf_tail_body(tsl__gbnf *g, uint32_t param) {
+  const tsl_allocator *a = tsl__exprs_allocator(g->x);
   uint32_t cycle = 0;
   while (cycle + 1 < g->cycles.n && g->cycles.at[cycle + 1].base <= param) cycle++;
   const tsl__gcycle *c = &g->cycles.at[cycle];
   uint32_t n = c->count, from = (param - c->base) / n, to = (param - c->base) % n;
-  tsl__expr all = c->distance[from * n + to] == 0 ? TSL__EPS : TSL__NONE;
-  for (uint32_t k = 0; k < n; k++) {
-    if (c->distance[from * n + k]) continue;
-    for (uint32_t l = 0; l < n; l++) {
+  TSL__VEC(tsl__expr) ways = {0};
+  for (uint32_t l = 0; l < n && tsl__exprs_work(g->x, 1 + c->terms[l].n); l++) {
+    uint8_t seen[TSL__GBNF_CYCLE_MAX] = {0};
+    for (size_t i = 0; i < c->terms[l].n; i++) {
+      uint32_t k = c->terms[l].at[i].head;
+      if (!is_first_of_head(c, l, i, seen) || c->distance[from * n + k]) continue;
       tsl__expr step = join(g, c, l, k, false, true);
-      if (step != TSL__NONE)
-        all = tsl__expr_alt(g->x, all, tsl__expr_seq(g->x, step, tsl__gbnf_tail(g, cycle, l, to)));
+      if (step == TSL__NONE) continue;
+      step = tsl__expr_seq(g->x, step, tsl__gbnf_tail(g, cycle, l, to));
+      if (!tsl__vec_push(a, &ways, step)) tsl__exprs_fail(g->x, TSL_ERR_NO_MEMORY, "out of memory");
     }
   }
-  return all;
+  tsl__expr all = tsl__expr_alt_n(g->x, ways.at, ways.n);
+  tsl__vec_free(a, &ways);
+  return c->distance[from * n + to] ? all : tsl__expr_alt(g->x, TSL__EPS, all);
 }
 
 void tsl__gbnf_print_terms(const tsl__gbnf *g, uint32_t rule, char *out, size_t n) {

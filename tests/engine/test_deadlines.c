@@ -175,6 +175,30 @@ static void abnf_rules(unsigned n) {
   for (unsigned i = 0; i < n; i++)
     add("r%u = \"a%u\" [r%u] / 2*%uALPHA \"x\"\n", i, i, (i + 1) % n, 3 + i % 50);
 }
+static void abnf_options(unsigned n) {
+  add("r =");
+  for (unsigned i = 0; i < n; i++) add(" [ %%i\"word%u\" ]", i);
+  add("\n");
+}
+static void hidden_recursion(unsigned n) {
+  add("root ::= a0\n");
+  for (unsigned i = 0; i < n; i++) add("a%u ::= \"x\"? a%u \"x%u\"? | \"y\"?\n", i, (i + 1) % n, i);
+}
+static void ebnf_dispatches(unsigned n) {
+  add("root ::= ");
+  for (unsigned i = 0; i < n; i++) add("%sTagDispatch((\"<a%u>\", r))", i ? " | " : "", i);
+  add("\nr ::= \"x\"\n");
+}
+static void ends_of_a_tag(unsigned n) {
+  add("{\"type\":\"structural_tag\",\"format\":{\"type\":\"tag\",\"begin\":\"<a>\",\"content\":{"
+      "\"type\":\"any_text\"},\"end\":[");
+  for (unsigned i = 1; i <= n; i++) {
+    add("%s\"", i > 1 ? "," : "");
+    for (unsigned k = 0; k < i; k++) add("a");
+    add("b\"");
+  }
+  add("]}}");
+}
 static void request_of_schema(unsigned n) {
   add("{\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"name\":\"a\",\"schema\":");
   enum_of_objects(n);
@@ -195,6 +219,7 @@ typedef struct text_row {
   form kind;
   void (*write)(unsigned n);
   unsigned n;
+  const char *before; /* a text in front of the call; NULL: none */
 } text_row;
 
 static const text_row texts[] = {
@@ -217,6 +242,10 @@ static const text_row texts[] = {
     {"a terminal of Lark", A_LARK, lark_terminal, 50000},
     {"EBNF's rules", AN_EBNF, ebnf_rules, 20000},
     {"ABNF's rules", AN_ABNF, abnf_rules, 20000},
+    {"options of ABNF", AN_ABNF, abnf_options, 15000, "word12word"},
+    {"hidden left recursion", A_GBNF, hidden_recursion, 600},
+    {"dispatches of EBNF", AN_EBNF, ebnf_dispatches, 6000},
+    {"ends of a tag", A_TAGS, ends_of_a_tag, 2400},
     {"tools", SOME_TOOLS, request_of_tools, 1500},
     {"a request", A_REQUEST, request_of_schema, 20000},
     {"a source", A_SOURCE, one_of_objects, 300},
@@ -469,7 +498,7 @@ static void check_compile(const char *name, form kind) {
 }
 
 /* Each call on a grammar of its own, so that no call finds what another has left. */
-static void check_call(const char *name, form kind, size_t k) {
+static void check_call(const text_row *row, size_t k) {
   static unsigned long number;
   if (!tsl_test_turn(number++, TURN_OF(1, 4))) return;
   const double late = calls[k].call == call_report ? REPORT_FACTOR * LATE_MS : LATE_MS;
@@ -478,8 +507,10 @@ static void check_call(const char *name, form kind, size_t k) {
   for (int i = 0; i < RETRIES && least >= DEADLINE_US * 1e-3 + late; i++) {
     tsl_grammar *g = NULL;
     tsl_matcher *m = NULL;
-    if (compile(kind, NULL, &g, NULL) != TSL_OK) return;
+    if (compile(row->kind, NULL, &g, NULL) != TSL_OK) return;
     if (tsl_matcher_new(g, NULL, &m) == TSL_OK) {
+      const size_t before = row->before ? strlen(row->before) : 0;
+      if (before) CHECK(tsl_matcher_accept_bytes(m, row->before, before, NULL) == TSL_OK);
       g->space->work.deadline_us = DEADLINE_US;
       double from = milliseconds();
       status = calls[k].call(g, m);
@@ -489,7 +520,7 @@ static void check_call(const char *name, form kind, size_t k) {
     tsl_matcher_free(m);
     tsl_grammar_release(g);
   }
-  judge(calls[k].name, name, least, late, status);
+  judge(calls[k].name, row->name, least, late, status);
 }
 
 static void compiles(void) {
@@ -528,8 +559,7 @@ static void questions(void) {
     begin();
     texts[i].write(texts[i].n / 3 + 1);
     if (!compiles_at_leisure(&texts[i])) continue;
-    for (size_t k = 0; k < sizeof calls / sizeof *calls; k++)
-      check_call(texts[i].name, texts[i].kind, k);
+    for (size_t k = 0; k < sizeof calls / sizeof *calls; k++) check_call(&texts[i], k);
   }
 }
 

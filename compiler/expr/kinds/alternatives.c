@@ -73,11 +73,16 @@ static uint32_t shortest(tsl__exprs *x, tsl__expr e, const tsl__node *n, bool sp
                          unsigned depth) {
   uint32_t best = TSL__INF;
   (void)e;
-  /* the stored bound is no larger than any */
-  for (uint32_t i = 0; i < n->b && best > n->shortest; i++) {
-    uint32_t c = tsl__shortest_in(x, tsl__list_at(x, n->a)[i], spelled, depth + 1);
-    if (c < best) best = c;
-  }
+  tsl__worked(x, n->b);
+  /* Stored bounds are lower bounds. One whose bound is that of all may end the search at once. */
+  for (unsigned pass = 0; pass < 2; pass++)
+    for (uint32_t i = 0; i < n->b && best > n->shortest && x->status == TSL_OK; i++) {
+      tsl__expr item = tsl__list_at(x, n->a)[i];
+      uint32_t bound = tsl__node_at(x, item).shortest;
+      if (bound >= best || (pass == 0) != (bound <= n->shortest)) continue;
+      uint32_t c = tsl__shortest_in(x, item, spelled, depth + 1);
+      if (c < best) best = c;
+    }
   return best;
 }
 

@@ -184,7 +184,7 @@ static const tsl__known_reads *chain_reads(tsl__exprs *x, tsl__expr e, bool last
   for (size_t i = way.n; i-- > 0 && x->status == TSL_OK;) {
     tsl__known_reads own = {.e = way.at[i], .last = last};
     read_parts(x, &own, next.e ? &next : NULL);
-    known = tsl__chain_reads_note(x, &own);
+    if (x->status == TSL_OK) known = tsl__chain_reads_note(x, &own);
     next = own;
   }
   tsl__vec_free(&x->alloc, &way);
