@@ -118,8 +118,11 @@ static bool among(const lit *lits, uint32_t n, lit l) {
 
 /* Does what the way asks for so far make sure of the lit? Mostly the last that was added does. */
 static bool is_sure(const struct member *m, goal base, lit l) {
-  for (uint32_t i = m->lit_count; i-- > 0;)
+  for (uint32_t i = m->lit_count; i-- > 0;) {
+    tsl__exprs_work(m->s->x, 1);
     if (tsl__schema_lit_implies(m->s, m->lits[i], l)) return true;
+  }
+  tsl__exprs_work(m->s->x, m->lit_count);
   return tsl__schema_implies(m->s, base, l) ||
          tsl__schema_rest_implies(m->s, base, m->lits, m->lit_count, l);
 }
@@ -170,10 +173,10 @@ static void ways(struct member *m, uint32_t i) {
   bool decided = false;
   for (uint32_t j = 0; j < c->n && !decided; j++) {
     lit l = c->targets[j].l;
-    if (!fits(m, &c->targets[j]) || among(m->declined, m->declined_count, l) ||
-        is_sure(m, base, l ^ 1))
-      continue;
+    if (!fits(m, &c->targets[j]) || among(m->declined, m->declined_count, l)) continue;
+    /* that it holds is seen sooner: mostly the last lit says so */
     bool holds = is_sure(m, base, l);
+    if (!holds && is_sure(m, base, l ^ 1)) continue;
     if (!holds) m->lits[m->lit_count++] = l;
     tsl__bit_set(m->done, i);
     ways(m, i + 1);
