@@ -67,7 +67,8 @@ bool tsl__alike_in(tsl__exprs *x, tsl__expr e, bool last, tsl__alike *out) {
     tsl__node n = tsl__node_at(x, e);
     const tsl__kind_ops *kind = tsl__kinds[n.kind];
     tsl__worked(x, 1);
-    if (!kind->alike || !kind->alike(x, e, &n, &last, out, &next)) return false;
+    if (x->status != TSL_OK || !kind->alike || !kind->alike(x, e, &n, &last, out, &next))
+      return false;
     if (!next) return true;
   }
 }

@@ -425,41 +425,12 @@ static void cost_way(struct choosing *c, goal value, uint32_t next) {
   if (bytes < best->bytes) best->bytes = bytes;
 }
 
-static uint32_t value_bytes(const struct array *a, uint32_t i) {
-  if (i >= a->string_count) {
-    const tsl__json *v = a->values[i];
-    if (v->kind != TSL__JSON_NUMBER) return v->kind == TSL__JSON_FALSE ? 5 : 4;
-  }
-  return 0;
-}
-
-static tsl__expr value_expr(struct array *a, uint32_t i) {
-  struct schema *s = a->schema;
-  if (i >= a->string_count) return tsl__schema_spell_scalar(s, a->values[i]);
-  tsl__string text = tsl__stringset_at(s->x, a->strings, i);
-  return tsl__schema_spell_strings(s, &text, 1);
-}
-
-static uint32_t value_cost(struct array *a, uint32_t i) {
-  uint32_t bytes = value_bytes(a, i);
-  return bytes ? bytes : tsl__expr_shortest(a->schema->x, value_expr(a, i));
-}
-
 /* With uniqueItems: the cheapest values that are left, as many as are still needed. */
 static uint32_t unique_cost(const struct array_state *st, const struct gaps *g) {
   struct array *a = st->array;
-  uint32_t need = a->min > st->index ? a->min - st->index : 0, total = 0, costs[TSL__SCHEMA_UNIQUE];
-  for (uint32_t i = 0; need && i < a->value_count; i++)
-    costs[i] = tsl__bit(st->data, i) ? TSL__INF : value_cost(a, i);
-  for (; need; need--) {
-    uint32_t best = 0;
-    for (uint32_t i = 1; i < a->value_count; i++)
-      if (costs[i] < costs[best]) best = i;
-    if (!a->value_count || costs[best] == TSL__INF) return TSL__INF;
-    total = tsl__add(total, costs[best] + g->comma_cost);
-    costs[best] = TSL__INF;
-  }
-  return tsl__add(total, g->close_cost + 1);
+  uint32_t need = a->min > st->index ? a->min - st->index : 0,
+           bytes = need ? tsl__array_unused_bytes(a, need, st->data) : 0;
+  return tsl__add(tsl__add(bytes, tsl__multiply(need, g->comma_cost)), g->close_cost + 1);
 }
 
 /* Where the order does not matter, an item that counts for the first counter that needs more may as
@@ -635,7 +606,7 @@ static uint32_t fewest_string(void *ctx, uint32_t id) {
   uint32_t best = TSL__INF;
   for (uint32_t i = 0; i < a->string_count; i++) {
     uint32_t after = cost_after_string(ctx, id, i),
-             bytes = after == TSL__INF ? after : tsl__add(value_cost(a, i) - 1, after);
+             bytes = after == TSL__INF ? after : tsl__add(tsl__array_value_bytes(a, i) - 1, after);
     if (bytes < best) best = bytes;
   }
   return best;
@@ -663,7 +634,8 @@ static tsl__expr unique_ways(struct schema *s, uint32_t id) {
   for (uint32_t i = a->string_count; i < a->value_count && tsl__schema_ok(s); i++) {
     uint32_t next = use(s, id, i);
     if (next != UINT32_MAX)
-      all = tsl__expr_alt(s->x, all, tsl__expr_seq(s->x, value_expr(a, i), next_rule(s, next)));
+      all =
+          tsl__expr_alt(s->x, all, tsl__expr_seq(s->x, tsl__array_value(a, i), next_rule(s, next)));
   }
   if (!strings) return all;
   tsl__expr keys = tsl__expr_keys(s->x, a->strings, &string_ops, s, id);

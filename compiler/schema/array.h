@@ -39,6 +39,7 @@ struct array {
    * an item that is needed */
   const lit *listed;
   uint32_t listed_count;
+  const struct unused_value *by_bytes;     /* with the list, memo of unique/ends.c */
   const struct listed_kinds *listed_kinds; /* memo of unique/ends.c; NULL: not made yet */
   bool any;                                /* no constraint at all */
 };
@@ -73,6 +74,11 @@ bool tsl__array_guard(struct array *a, const tsl__json *at);
  * given by their texts. */
 tsl__expr tsl__schema_spell_scalar(struct schema *s, const tsl__json *v);
 tsl__expr tsl__schema_spell_strings(struct schema *s, const tsl__string *texts, uint32_t n);
+/* Value i of an array with the list, and its fewest bytes. */
+tsl__expr tsl__array_value(struct array *a, uint32_t i);
+uint32_t tsl__array_value_bytes(struct array *a, uint32_t i);
+/* The fewest bytes of so many values that were not used; TSL__INF: there are not so many. */
+uint32_t tsl__array_unused_bytes(struct array *a, uint32_t need, const uint64_t *used);
 /* Is there a listed value that was not used, which counts as value i does and is cheaper? */
 bool tsl__array_has_cheaper(struct array *a, const uint64_t *used, uint32_t i);
 /* The fewest bytes of the items that are still needed, *items of them, with one counter at most and

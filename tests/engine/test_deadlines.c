@@ -125,6 +125,28 @@ static void least_properties(unsigned n) {
   for (unsigned i = 0; i < n; i++) add("%s\"k%u\"", i ? "," : "", i);
   add("]}}");
 }
+static void unique_words(unsigned n) {
+  add("{\"type\":\"array\",\"uniqueItems\":true,\"minItems\":%u,\"items\":{\"enum\":[", n / 9 * 8);
+  for (unsigned i = 0; i < n; i++) add("%s\"%x\"", i ? "," : "", i * 2654435761u);
+  add("]}}");
+}
+static void long_words(unsigned n) {
+  add("{\"enum\":[");
+  for (unsigned i = 0; i < 40; i++) {
+    add("%s\"%u", i ? "," : "", i);
+    for (unsigned k = 0; k < n; k++) add("%x", i * 2654435761u + k);
+    add("\"");
+  }
+  add("]}");
+}
+static void ends_and_excludes(unsigned n) {
+  add("{\"type\":\"structural_tag\",\"format\":{\"type\":\"tag\",\"begin\":\"<a>\",\"content\":{"
+      "\"type\":\"any_text\",\"excludes\":[");
+  for (unsigned i = 0; i < 2 * n; i++) add("%s\"%07x\"", i ? "," : "", (i + 1) * 2654435761u >> 4);
+  add("]},\"end\":[");
+  for (unsigned i = 0; i < n; i++) add("%s\"%08x:\"", i ? "," : "", (i + 1) * 2246822519u);
+  add("]}}");
+}
 static void long_string(unsigned n) {
   add("{\"const\":\"");
   for (unsigned i = 0; i < n; i++) add("\xC3\xA9%u", i);
@@ -228,6 +250,8 @@ static const text_row texts[] = {
     {"long excluded values", A_SCHEMA, long_excluded, 1000},
     {"long bounds", A_SCHEMA, long_bounds, 900},
     {"minProperties of names", A_SCHEMA, least_properties, 2000},
+    {"unique words of a list", A_SCHEMA, unique_words, 2700},
+    {"long words", A_SCHEMA, long_words, 7500},
     {"a long const", A_SCHEMA, long_string, 300000},
     {"a long title", A_SCHEMA, long_title, 300000},
     {"enum of objects", A_SCHEMA, enum_of_objects, 20000},
@@ -246,6 +270,7 @@ static const text_row texts[] = {
     {"hidden left recursion", A_GBNF, hidden_recursion, 600},
     {"dispatches of EBNF", AN_EBNF, ebnf_dispatches, 6000},
     {"ends of a tag", A_TAGS, ends_of_a_tag, 2400},
+    {"ends and excludes of a tag", A_TAGS, ends_and_excludes, 1200, "<a>a"},
     {"tools", SOME_TOOLS, request_of_tools, 1500},
     {"a request", A_REQUEST, request_of_schema, 20000},
     {"a source", A_SOURCE, one_of_objects, 300},

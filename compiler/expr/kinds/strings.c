@@ -79,7 +79,8 @@ static void print(const tsl__exprs *x, const tsl__node *n, tsl__printer *w, unsi
       tsl__print_format(w, "... %u in all", n->c - n->b);
       break;
     }
-    for (uint32_t k = n->d; k < s->at[i].length; k++) tsl__print_byte(w, (uint8_t)s->at[i].at[k]);
+    for (uint32_t k = n->d; k < s->at[i].length && w->length <= w->size; k++)
+      tsl__print_byte(w, (uint8_t)s->at[i].at[k]);
   }
   tsl__print_char(w, '}');
 }

@@ -112,3 +112,53 @@ uint32_t tsl__array_listed_bytes(struct array *a, uint32_t index, uint64_t count
   }
   return best;
 }
+
+/* ---- values that the state lists ------------------------------------------------------------- */
+
+struct unused_value {
+  uint32_t index, bytes;
+};
+
+static int cheaper_first(const void *a, const void *b) {
+  const struct unused_value *x = a, *y = b;
+  return x->bytes != y->bytes ? (x->bytes > y->bytes) - (x->bytes < y->bytes)
+                              : (x->index > y->index) - (x->index < y->index);
+}
+
+tsl__expr tsl__array_value(struct array *a, uint32_t i) {
+  struct schema *s = a->schema;
+  if (i >= a->string_count) return tsl__schema_spell_scalar(s, a->values[i]);
+  tsl__string text = tsl__stringset_at(s->x, a->strings, i);
+  return tsl__schema_spell_strings(s, &text, 1);
+}
+
+uint32_t tsl__array_value_bytes(struct array *a, uint32_t i) {
+  if (i >= a->string_count && a->values[i]->kind != TSL__JSON_NUMBER)
+    return a->values[i]->kind == TSL__JSON_FALSE ? 5 : 4;
+  return tsl__expr_shortest(a->schema->x, tsl__array_value(a, i));
+}
+
+/* All values, those of the fewest bytes first. */
+static const struct unused_value *values_by_bytes(struct array *a) {
+  struct schema *s = a->schema;
+  if (a->by_bytes) return a->by_bytes;
+  struct unused_value *all = tsl__schema_alloc(s, (a->value_count + 1) * sizeof *all);
+  if (!all) return NULL;
+  for (uint32_t i = 0; i < a->value_count && tsl__schema_work(s, 8); i++)
+    all[i] = (struct unused_value){i, tsl__array_value_bytes(a, i)};
+  if (!tsl__schema_ok(s)) return NULL;
+  qsort(all, a->value_count, sizeof *all, cheaper_first);
+  return a->by_bytes = all;
+}
+
+uint32_t tsl__array_unused_bytes(struct array *a, uint32_t need, const uint64_t *used) {
+  const struct unused_value *all = values_by_bytes(a);
+  uint32_t total = 0;
+  tsl__schema_work(a->schema, a->value_count);
+  for (uint32_t i = 0; all && need && i < a->value_count; i++) {
+    if (tsl__bit(used, all[i].index)) continue;
+    total = tsl__add(total, all[i].bytes);
+    need--;
+  }
+  return need ? TSL__INF : total;
+}
