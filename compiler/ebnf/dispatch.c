@@ -37,17 +37,11 @@ static bool ends_with(tsl__string s, tsl__string end) {
   return s.length >= end.length && !memcmp(s.at + s.length - end.length, end.at, end.length);
 }
 
-static bool holds(tsl__string s, tsl__string part) {
-  for (uint32_t at = 0; at + part.length <= s.length; at++)
-    if (!memcmp(s.at + at, part.at, part.length)) return true;
-  return false;
-}
-
 /* Can s be whole within free text and t, other than as t itself? */
 static bool overlaps(tsl__ebnf *r, tsl__string t, tsl__string s, bool excluded) {
   tsl__exprs_work(r->in.x, 1 + (uint64_t)t.length * s.length / 16);
-  bool same = !excluded && s.length == t.length && !memcmp(s.at, t.at, t.length);
-  if (!same && (holds(t, s) || ends_with(s, t))) return true;
+  bool same = !excluded && tsl__string_equal(s, t);
+  if (!same && (tsl__string_has(t, s) || ends_with(s, t))) return true;
   for (uint32_t n = 1; n < t.length && n < s.length; n++)
     if (ends_with(s, (tsl__string){t.at, n})) return true;
   return false;

@@ -415,7 +415,7 @@ static bool parse_tags(tsl__tags *t, const char *json, size_t length, const tsl_
   if (t->status != TSL_OK) return false;
   uint32_t depth = tsl__json_depth(limits ? limits->max_depth : 0);
   t->text = length < UINT32_MAX ? tsl__arena_copy(&t->arena, json, length) : json;
-  if (!t->text) return tsl__tags_fail(t, TSL_ERR_NO_MEMORY, NULL, "out of memory"), false;
+  if (!t->text) return tsl__tags_fail(t, TSL_ERR_NO_MEMORY, NULL, "out of memory");
   t->length = length;
   t->status =
       tsl__json_parse_in_place(&t->arena, &t->until, t->text, length, depth, &root, t->error);

@@ -23,7 +23,7 @@
 static const char MEMBER[] = "x-guidance";
 
 static bool is_named(const tsl__json *m, const char *name) {
-  return m->key_length == strlen(name) && !memcmp(m->key, name, m->key_length);
+  return tsl__string_is(tsl__json_key(m), name);
 }
 
 static bool is_default(const tsl__json *m, const char *separator) {

@@ -98,15 +98,11 @@ static const tsl__json *asking(const tsl__json *v) {
 }
 
 static const tsl__json *member(const tsl__json *o, const char *key) {
-  return asking(o ? tsl__json_get(o, key, strlen(key)) : NULL);
+  return asking(tsl__json_member(o, key));
 }
 
 static bool has_key(const tsl__json *m, const char *key) {
-  return m->key_length == strlen(key) && !memcmp(m->key, key, m->key_length);
-}
-
-static bool is(const tsl__json *v, const char *word) {
-  return v && tsl__json_is(v, word, strlen(word));
+  return tsl__string_is(tsl__json_key(m), key);
 }
 
 static bool add(reader *r, constraint kind, const tsl__json *value) {
@@ -128,13 +124,13 @@ static bool add(reader *r, constraint kind, const tsl__json *value) {
 static bool add_format(reader *r, const tsl__json *format) {
   if (!format) return true;
   const tsl__json *type = member(format, "type"), *named = member(format, "json_schema"), *other;
-  if (is(type, "structural_tag")) return add(r, TAGS, format);
+  if (tsl__json_says(type, "structural_tag")) return add(r, TAGS, format);
   const tsl__json *schema = tsl__format_schema(format, &other);
   if (other) return fail(r, TSL_ERR_SCHEMA, other, TSL__OTHER_SCHEMA);
-  if (is(type, "text")) return true;
-  if (is(type, "json_object"))
+  if (tsl__json_says(type, "text")) return true;
+  if (tsl__json_says(type, "json_object"))
     return add(r, schema ? OBJECT : ANY_OBJECT, schema ? schema : format);
-  if (!is(type, "json_schema"))
+  if (!tsl__json_says(type, "json_schema"))
     return fail(r, TSL_ERR_UNSUPPORTED, type ? type : format, TSL__NO_FORMAT);
   return schema ? add(r, SCHEMA, schema)
                 : fail(r, TSL_ERR_SCHEMA, named ? named : format, "a \"schema\" must stand here");
@@ -192,7 +188,7 @@ static bool add_places(reader *r, const tsl__json *o, const place *places, size_
 /* Ollama's: the word json, or a schema. */
 static bool add_ollama(reader *r, const tsl__json *format) {
   if (!format) return true;
-  if (is(format, "json")) return add(r, ANY_OBJECT, format);
+  if (tsl__json_says(format, "json")) return add(r, ANY_OBJECT, format);
   return format->kind == TSL__JSON_OBJECT
              ? add(r, SCHEMA, format)
              : fail(r, TSL_ERR_SCHEMA, format, "\"format\" is \"json\" or a schema");
@@ -201,9 +197,9 @@ static bool add_ollama(reader *r, const tsl__json *format) {
 /* Tools that the model may call. */
 static const tsl__json *tools_of(const tsl__json *o) {
   const tsl__json *tools = member(o, "tools"), *functions = member(o, "functions");
-  if (tools && tools->length && !is(member(o, "tool_choice"), "none")) return tools;
-  return functions && functions->length && !is(member(o, "function_call"), "none") &&
-                 !is(member(o, "tool_choice"), "none")
+  if (tools && tools->length && !tsl__json_says(member(o, "tool_choice"), "none")) return tools;
+  return functions && functions->length && !tsl__json_says(member(o, "function_call"), "none") &&
+                 !tsl__json_says(member(o, "tool_choice"), "none")
              ? functions
              : NULL;
 }
@@ -291,8 +287,8 @@ static void put_spelled(tsl__measured *g, const reader *r, const tsl__json *stri
 /* The text that a trigger begins with. llama.cpp's types: 0 a token, beside its text; 1 a word; 2
  * and 3 patterns. */
 static const tsl__json *word_of(reader *r, const tsl__json *trigger) {
-  const tsl__json *type = tsl__json_get(trigger, "type", 4),
-                  *value = tsl__json_get(trigger, "value", 5);
+  const tsl__json *type = tsl__json_member(trigger, "type"),
+                  *value = tsl__json_member(trigger, "value");
   const bool number = type && type->kind == TSL__JSON_NUMBER && type->length == 1;
   if (!number || !value || value->kind != TSL__JSON_STRING)
     fail(r, TSL_ERR_SCHEMA, trigger, "a trigger is {\"type\": 0 or 1, \"value\": a word}");
@@ -339,18 +335,11 @@ static bool lazy_text(reader *r, tsl__string *out) {
   return true;
 }
 
-static bool holds(tsl__string text, const char *part) {
-  size_t n = strlen(part);
-  for (uint32_t i = 0; i + n <= text.length; i++)
-    if (!memcmp(text.at + i, part, n)) return true;
-  return false;
-}
-
 /* A schema beside json_object describes objects, so its "type" says so. It is written into a copy:
  * behind all else, or over a list of types. So offsets are those of the request. */
 static bool object_text(reader *r, tsl__string *out) {
   static const char word[] = "\"object\"";
-  const tsl__json *v = r->found, *type = tsl__json_get(v, "type", 4);
+  const tsl__json *v = r->found, *type = tsl__json_member(v, "type");
   const size_t n = v->end - v->offset, room = n + 24;
   bool listed = false;
   char *text = tsl__arena_alloc(&r->arena, room);
@@ -362,7 +351,7 @@ static bool object_text(reader *r, tsl__string *out) {
     out->length += (uint32_t)more - 1;
   }
   for (uint32_t i = 0; type && type->kind == TSL__JSON_ARRAY && i < type->length; i++)
-    listed |= is(&type->items[i], "object");
+    listed |= tsl__json_says(&type->items[i], "object");
   if (listed) {
     memset(text + (type->offset - v->offset), ' ', type->end - type->offset);
     memcpy(text + (type->offset - v->offset), word, sizeof word - 1);
@@ -408,7 +397,8 @@ static tsl_request_kind outer_kind(const reader *r, tsl__string text) {
       [GBNF] = TSL_REQUEST_GBNF,          [EBNF] = TSL_REQUEST_EBNF,
       [TAGS] = TSL_REQUEST_TAGS};
   if (r->lazy) return TSL_REQUEST_TAGS;
-  return r->kind == EITHER && holds(text, "::=") ? TSL_REQUEST_EBNF : kinds[r->kind];
+  return r->kind == EITHER && tsl__string_has(text, tsl__string_of("::=")) ? TSL_REQUEST_EBNF
+                                                                           : kinds[r->kind];
 }
 
 tsl_status tsl_request_read(const char *request, size_t length, const tsl_limits *limits,

@@ -66,11 +66,11 @@ static tsl_format *refused(tsl_tags *t, const char *why) {
 
 static bool copy_text(tsl_tags *t, const char *text, size_t length, tsl__string *out) {
   if (length > INT32_MAX || (!text && length))
-    return refused(t, "a text of a format is NULL or has over 2^31 bytes"), false;
+    return refused(t, "a text of a format is NULL or has over 2^31 bytes");
   if (!tsl__utf8_valid((const uint8_t *)text, length))
-    return tsl__tags_fail(&t->tree, TSL_ERR_SYNTAX, NULL, "a text of a format is not UTF-8"), false;
+    return tsl__tags_fail(&t->tree, TSL_ERR_SYNTAX, NULL, "a text of a format is not UTF-8");
   const char *copy = tsl__arena_copy(&t->tree.arena, text ? text : "", length);
-  if (!copy) return tsl__tags_fail(&t->tree, TSL_ERR_NO_MEMORY, NULL, "out of memory"), false;
+  if (!copy) return tsl__tags_fail(&t->tree, TSL_ERR_NO_MEMORY, NULL, "out of memory");
   *out = (tsl__string){copy, (uint32_t)length};
   return true;
 }
@@ -80,37 +80,33 @@ static bool copy_texts(tsl_tags *t, const char *const *texts, size_t n, tsl__str
                        uint32_t *count) {
   *count = (uint32_t)n;
   if (!n) return true;
-  if (n > INT32_MAX || !texts) return refused(t, "a list of texts is NULL or too long"), false;
+  if (n > INT32_MAX || !texts) return refused(t, "a list of texts is NULL or too long");
   if (!(*out = tsl__tags_alloc(&t->tree, n * sizeof **out))) return false;
   for (size_t i = 0; i < n; i++) {
-    if (!texts[i] || !*texts[i])
-      return refused(t, "triggers and excluded texts are not empty"), false;
+    if (!texts[i] || !*texts[i]) return refused(t, "triggers and excluded texts are not empty");
     if (!copy_text(t, texts[i], strlen(texts[i]), &(*out)[i])) return false;
   }
   return true;
 }
 
 static bool copy_formats(tsl_tags *t, tsl_format *const *formats, size_t n, tsl__tag *to) {
-  if (!formats || !n || n > INT32_MAX)
-    return refused(t, "a format is made of at least one other"), false;
+  if (!formats || !n || n > INT32_MAX) return refused(t, "a format is made of at least one other");
   if (!(to->items = tsl__tags_alloc(&t->tree, (n + 1) * sizeof *to->items))) return false;
   for (size_t i = 0; i < n; i++) {
-    if (!(to->items[i] = node_of(formats[i])))
-      return refused(t, "a part of a format is NULL"), false;
+    if (!(to->items[i] = node_of(formats[i]))) return refused(t, "a part of a format is NULL");
     /* as deep as the text that is written of it */
     if (to->items[i]->depth >= to->depth)
       to->depth = to->items[i]->depth + (to->kind == TSL__TAG_DISPATCH ? 2 : 1);
   }
   to->item_count = (uint32_t)n;
   return to->depth <= TSL__TAGS_DEPTH ||
-         (tsl__tags_fail(&t->tree, TSL_ERR_LIMIT, NULL, "more than %u formats inside one another",
-                         TSL__TAGS_DEPTH),
-          false);
+         tsl__tags_fail(&t->tree, TSL_ERR_LIMIT, NULL, "more than %u formats inside one another",
+                        TSL__TAGS_DEPTH);
 }
 
 static bool all_tags(tsl_tags *t, const tsl__tag *n) {
   for (uint32_t i = 0; i < n->item_count; i++)
-    if (n->items[i]->kind != TSL__TAG_TAG) return refused(t, "only tags may stand here"), false;
+    if (n->items[i]->kind != TSL__TAG_TAG) return refused(t, "only tags may stand here");
   return true;
 }
 
@@ -119,8 +115,8 @@ static uint32_t limit_of(uint32_t n) { return n ? n : TSL__INF; }
 /* From min to max, as the JSON form can say it. */
 static bool copy_bounds(tsl_tags *t, uint32_t min, uint32_t max, tsl__tag *to) {
   if (min > INT32_MAX || (max > INT32_MAX && max != TSL_UNBOUNDED))
-    return refused(t, "a count of a format is over 2^31 - 1"), false;
-  if (min > max) return refused(t, "a repetition's min is greater than its max"), false;
+    return refused(t, "a count of a format is over 2^31 - 1");
+  if (min > max) return refused(t, "a repetition's min is greater than its max");
   to->min = min;
   to->max = max == TSL_UNBOUNDED ? TSL__INF : max;
   return true;
@@ -265,7 +261,7 @@ tsl_format *tsl_tags_as(tsl_tags *t, tsl_format *format, tsl_as as, const char *
       [TSL_AS_CALL] = TSL__CAPTURE_CALL,           [TSL_AS_ID] = TSL__CAPTURE_ID,
       [TSL_AS_ARGUMENTS] = TSL__CAPTURE_ARGUMENTS, [TSL_AS_MARKUP] = TSL__CAPTURE_MARKUP};
   tsl__tag *n = node_of(format);
-  tsl__string text;
+  tsl__string text = TSL__NO_TEXT;
   if (t->tree.status != TSL_OK) return NULL;
   if (!n || (size_t)as >= sizeof kinds / sizeof *kinds)
     return refused(t, "no format, or no such kind of part");

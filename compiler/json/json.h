@@ -86,6 +86,23 @@ static inline bool tsl__json_is(const tsl__json *string, const char *text, size_
          !memcmp(string->text, text, length);
 }
 
+/* The member of that name, which a NUL ends; NULL if there is none. `object` may be NULL. */
+static inline tsl__json *tsl__json_member(const tsl__json *object, const char *name) {
+  return object ? tsl__json_get(object, name, strlen(name)) : NULL;
+}
+/* Is it the string of that text, which a NUL ends? NULL is none. */
+static inline bool tsl__json_says(const tsl__json *value, const char *text) {
+  return value && tsl__json_is(value, text, strlen(text));
+}
+/* The text of a string; "" of anything else, and of NULL. */
+static inline tsl__string tsl__json_text(const tsl__json *value) {
+  return value && value->kind == TSL__JSON_STRING ? (tsl__string){value->text, value->length}
+                                                  : TSL__NO_TEXT;
+}
+static inline tsl__string tsl__json_key(const tsl__json *member) {
+  return (tsl__string){member->key, member->key_length};
+}
+
 /* The item of an array that a token of a JSON pointer (RFC 6901) means; NULL if there is none. A
  * node of another kind has no items. */
 tsl__json *tsl__json_item(const tsl__json *array, const char *token, size_t length);

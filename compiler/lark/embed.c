@@ -53,12 +53,12 @@ static uint32_t json(tsl__lscan *p, uint32_t start) {
 /* The list of chunks of {"substring_…": …}, or of {"type": "substring", "…": …}. */
 static const tsl__json *chunks_of(const tsl__json *root, const char **how) {
   static const char *const names[] = {"substring_chunks", "substring_words", "substring_chars"};
-  const tsl__json *type = tsl__json_get(root, "type", 4), *found = NULL;
-  if (type && !tsl__json_is(type, "substring", 9)) return NULL;
+  const tsl__json *type = tsl__json_member(root, "type"), *found = NULL;
+  if (type && !tsl__json_says(type, "substring")) return NULL;
   if (root->length != (type ? 2u : 1u)) return NULL;
   for (size_t i = 0; i < 3 && !found; i++) {
     const char *name = type ? names[i] + 10 : names[i];
-    found = tsl__json_get(root, name, strlen(name));
+    found = tsl__json_member(root, name);
     *how = names[i] + 10;
   }
   return found;

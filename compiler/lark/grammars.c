@@ -36,9 +36,9 @@ static bool syntax(tsl__lark *l, const tsl__json *at, const char *message) {
  * of a schema is the bytes of the list itself, so that places in the schema are places in the
  * list. */
 static bool add(tsl__lark *l, const tsl__json *item) {
-  const tsl__json *name = tsl__json_get(item, "name", 4);
-  const tsl__json *text = tsl__json_get(item, "lark_grammar", 12);
-  const tsl__json *schema = tsl__json_get(item, "json_schema", 11), *of = text ? text : schema;
+  const tsl__json *name = tsl__json_member(item, "name");
+  const tsl__json *text = tsl__json_member(item, "lark_grammar");
+  const tsl__json *schema = tsl__json_member(item, "json_schema"), *of = text ? text : schema;
   tsl__lmodule m = {.importer = TSL__LARK_NOWHERE,
                     .root = (uint32_t)l->modules.n,
                     .import_at = item->offset,
@@ -80,7 +80,7 @@ bool tsl__lark_grammars(tsl__lark *l) {
   tsl_status status = tsl__json_parse(&l->arena, &until, text, l->modules.at[0].length,
                                       tsl__json_depth(l->max_depth), &root, &error);
   if (status) return tsl__lark_fail(l, status, 0, error.offset, "%s", error.message);
-  const tsl__json *list = tsl__json_get(root, "grammars", 8);
+  const tsl__json *list = tsl__json_member(root, "grammars");
   if (!list || list->kind != TSL__JSON_ARRAY || !list->length)
     return syntax(l, root, "a list of grammars is {\"grammars\": [ ... ]}, and not empty");
   if (root->length != 1)

@@ -124,8 +124,8 @@ static bool parse_option(tsl__lscan *p, const tsl__json *o, uint32_t at) {
     if (strlen(all[i].name) != o->key_length || memcmp(all[i].name, o->key, o->key_length))
       continue;
     if (all[i].kind == OPTION_REPETITION) {
-      m->skip_once = tsl__json_is(o, "once", 4);
-      return m->skip_once || tsl__json_is(o, "many", 4) || tsl__json_is(o, "repeat", 6) ||
+      m->skip_once = tsl__json_says(o, "once");
+      return m->skip_once || tsl__json_says(o, "many") || tsl__json_says(o, "repeat") ||
              FAIL_AT(p, at + o->offset, "skip_repetition is \"once\" or \"many\"");
     }
     if (!flag) return FAIL_AT(p, at + o->offset, "%s is true or false", all[i].name);

@@ -131,10 +131,7 @@ static const char *uri_resolve(struct schema *s, const char *base_text, const ch
 /* ---- drafts ---------------------------------------------------------------------------------- */
 
 bool tsl__schema_contains(const tsl__json *text, const char *word) {
-  size_t n = strlen(word);
-  for (size_t i = 0; i + n <= text->length; i++)
-    if (text->text[i] == *word && !memcmp(text->text + i, word, n)) return true;
-  return false;
+  return tsl__string_has(tsl__json_text(text), tsl__string_of(word));
 }
 
 uint32_t tsl__schema_draft_named(const tsl__json *name) {
@@ -319,7 +316,7 @@ static void identify_members(struct schema *s, tsl__json *map, uint32_t resource
 }
 
 static bool key_is(const tsl__json *member, const char *key) {
-  return member->key_length == strlen(key) && !memcmp(member->key, key, member->key_length);
+  return tsl__string_is(tsl__json_key(member), key);
 }
 
 /* Everything that `at` and the schemas in it identify. Only what is a schema is gone into: an "$id"

@@ -218,8 +218,7 @@ struct pattern_key {
 
 static bool pattern_same(const void *ctx, uint32_t i) {
   const struct pattern_key *k = ctx;
-  const tsl__string *known = &k->s->patterns.at[i].text;
-  return known->length == k->text.length && !memcmp(known->at, k->text.at, known->length);
+  return tsl__string_equal(k->s->patterns.at[i].text, k->text);
 }
 
 /* Schemas repeat their regular expressions: more than a third of them was seen in the same schema

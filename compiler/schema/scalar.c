@@ -116,13 +116,9 @@ static uint32_t code_points(tsl__string text) {
   return n;
 }
 
-static bool equal(tsl__string a, tsl__string b) {
-  return a.length == b.length && !memcmp(a.at, b.at, a.length);
-}
-
 static bool in_set(const struct strings *a, tsl__string text) {
   for (uint32_t i = 0; i < a->count; i++)
-    if (equal(a->set[i], text)) return true;
+    if (tsl__string_equal(a->set[i], text)) return true;
   return false;
 }
 
@@ -534,13 +530,6 @@ tsl__expr tsl__schema_text(struct schema *s, const lit *lits, uint32_t n, bool *
   return TSL__NONE;
 }
 
-/* Does the text hold the part anywhere? */
-static bool holds_part(tsl__string text, const char *part, size_t length) {
-  for (uint32_t i = 0; i + length <= text.length; i++)
-    if (!memcmp(text.at + i, part, length)) return true;
-  return false;
-}
-
 /* Is there a text of the goal that does not hold the part? Styles that cannot escape their
  * closing tag ask so. */
 bool tsl__schema_text_avoids(struct schema *s, const lit *lits, uint32_t n, const char *part) {
@@ -548,7 +537,7 @@ bool tsl__schema_text_avoids(struct schema *s, const lit *lits, uint32_t n, cons
   /* a character will do, as often as it takes */
   if (none(&a) || (!a.is_set && a.any_text)) return true;
   for (uint32_t i = 0; a.is_set && i < a.count; i++)
-    if (!holds_part(a.set[i], part, strlen(part))) return true;
+    if (!tsl__string_has(a.set[i], tsl__string_of(part))) return true;
   if (!a.is_set && tsl__expr_has_calls(s->x, a.text)) return true; /* see text_grammar.c */
   /* a meet without texts is none */
   return !a.is_set && s->style->without(s->style->ctx, text_of(s, &a), part) != TSL__NONE;
@@ -558,14 +547,13 @@ bool tsl__schema_text_avoids(struct schema *s, const lit *lits, uint32_t n, cons
 tsl__expr tsl__schema_text_without(struct schema *s, const lit *lits, uint32_t n,
                                    const char *part) {
   struct strings a = all_of_strings(s, lits, n), kept = {.is_set = true};
-  size_t length = strlen(part);
   if (!a.is_set && tsl__expr_has_calls(s->x, a.text)) /* see text_grammar.c */
     return a.text == s->content_json ? s->content_bare : a.text;
   if (!a.is_set) return s->style->without(s->style->ctx, text_of(s, &a), part);
   tsl__string *set = tsl__schema_alloc(s, (a.count + 1) * sizeof *set);
   if (!set) return TSL__NONE;
   for (uint32_t i = 0; i < a.count; i++)
-    if (!holds_part(a.set[i], part, length)) set[kept.count++] = a.set[i];
+    if (!tsl__string_has(a.set[i], tsl__string_of(part))) set[kept.count++] = a.set[i];
   kept.set = set;
   return text_of(s, &kept);
 }

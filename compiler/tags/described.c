@@ -90,7 +90,7 @@ static bool push(placing *p, const tsl__json *parent, uint32_t index) {
 }
 
 static void add(placing *p, const tsl__described *d, const tsl__json *parent) {
-  const tsl__json *name = d->tool && parent ? tsl__json_get(parent, "name", 4) : NULL;
+  const tsl__json *name = d->tool && parent ? tsl__json_member(parent, "name") : NULL;
   tsl__string tool = {NULL, 0}, place = {p->pointer.at, (uint32_t)p->pointer.n};
   if (name && name->kind == TSL__JSON_STRING) tool = (tsl__string){name->text, name->length};
   tsl__report_add(p->to, d->schema, place, tool);

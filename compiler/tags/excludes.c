@@ -46,10 +46,6 @@ static void put_pattern(tsl__measured *o, const tsl__tag *n) {
   tsl__measured_word(o, "\"");
 }
 
-static bool has(const tsl__json *o, const char *key) {
-  return tsl__json_get(o, key, strlen(key)) != NULL;
-}
-
 /* The schema's members, then what is added. */
 static void put_schema(tsl__measured *o, const tsl__tag *n, tsl__string members,
                        const char *keyword) {
@@ -74,8 +70,7 @@ static bool members_of(tsl__tags *t, const tsl__tag *n, tsl__string *out) {
   if (s->kind == TSL__JSON_TRUE || (s->kind == TSL__JSON_OBJECT && !s->length)) return true;
   if (s->kind != TSL__JSON_OBJECT || !text || length < 2)
     return tsl__tags_fail(t, TSL_ERR_UNSUPPORTED, n->at,
-                          "\"excludes\" goes with a schema that is an object or true"),
-           false;
+                          "\"excludes\" goes with a schema that is an object or true");
   *out = (tsl__string){text + 1, length - 2};
   return true;
 }
@@ -88,12 +83,12 @@ bool tsl__tags_exclude(tsl__tags *t, tsl__tag *n) {
   if (!n->exclude_count) return true;
   if (!members_of(t, n, &members)) return false;
   bool object = n->schema->kind == TSL__JSON_OBJECT;
-  while (object && k < 3 && has(n->schema, keywords[k])) k++;
-  if (k == 3 || (object && (has(n->schema, "$ref") || has(n->schema, WORD))))
+  while (object && k < 3 && tsl__json_member(n->schema, keywords[k])) k++;
+  if (k == 3 ||
+      (object && (tsl__json_member(n->schema, "$ref") || tsl__json_member(n->schema, WORD))))
     return tsl__tags_fail(t, TSL_ERR_UNSUPPORTED, n->schema,
                           "\"excludes\" does not go with %s at the root of the schema",
-                          k == 3 ? "allOf, anyOf and oneOf all three" : "$ref"),
-           false;
+                          k == 3 ? "allOf, anyOf and oneOf all three" : "$ref");
   put_schema(&out, n, members, keywords[k]);
   char *text = tsl__tags_alloc(t, out.n + 1);
   if (!text) return false;
@@ -102,7 +97,7 @@ bool tsl__tags_exclude(tsl__tags *t, tsl__tag *n) {
   tsl_error inner = {0};
   tsl__json *schema;
   if (tsl__json_parse(&t->arena, &t->until, text, out.n, UINT32_MAX, &schema, &inner) != TSL_OK)
-    return tsl__tags_fail(t, inner.status, n->at, "%s", inner.message), false;
+    return tsl__tags_fail(t, inner.status, n->at, "%s", inner.message);
   n->schema = schema;
   n->source = (tsl__string){text, (uint32_t)out.n};
   n->detached = true;

@@ -62,7 +62,7 @@ static void remove_item(tsl__json *of, const tsl__json *item) {
 /* Take out what is at the pointer. False: nothing is there. */
 static bool take_out(tsl__json *root, const char *pointer) {
   tsl__json *parent, *at = find(root, pointer, &parent);
-  tsl__json *unique = at ? tsl__json_get(at, "uniqueItems", 11) : NULL;
+  tsl__json *unique = at ? tsl__json_member(at, "uniqueItems") : NULL;
   if (unique && unique->kind == TSL__JSON_TRUE) return unique->kind = TSL__JSON_FALSE, true;
   if (!at || !parent) return false;
   if (at->kind == TSL__JSON_OBJECT && at->length)

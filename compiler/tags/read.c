@@ -50,24 +50,20 @@ tsl__tag *tsl__tags_node(tsl__tags *t, tsl__tag_kind kind, const tsl__json *at) 
 
 /* ---- members --------------------------------------------------------------------------------- */
 
-#define GET(o, key) tsl__json_get((o), (key), sizeof(key) - 1)
-
-static tsl__string string_of(const tsl__json *j) { return (tsl__string){j->text, j->length}; }
-
 static bool read_string(tsl__tags *t, const tsl__json *o, const char *key, tsl__string *out) {
-  const tsl__json *v = tsl__json_get(o, key, strlen(key));
-  if (!v) return tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"%s\" is missing", key), false;
+  const tsl__json *v = tsl__json_member(o, key);
+  if (!v) return tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"%s\" is missing", key);
   if (v->kind != TSL__JSON_STRING)
-    return tsl__tags_fail(t, TSL_ERR_SCHEMA, v, "\"%s\" must be a string", key), false;
-  *out = string_of(v);
+    return tsl__tags_fail(t, TSL_ERR_SCHEMA, v, "\"%s\" must be a string", key);
+  *out = tsl__json_text(v);
   return true;
 }
 
 static bool read_flag(tsl__tags *t, const tsl__json *o, const char *key, bool *out) {
-  const tsl__json *v = tsl__json_get(o, key, strlen(key));
+  const tsl__json *v = tsl__json_member(o, key);
   if (!v) return true;
   if (v->kind != TSL__JSON_TRUE && v->kind != TSL__JSON_FALSE)
-    return tsl__tags_fail(t, TSL_ERR_SCHEMA, v, "\"%s\" must be true or false", key), false;
+    return tsl__tags_fail(t, TSL_ERR_SCHEMA, v, "\"%s\" must be true or false", key);
   *out = v->kind == TSL__JSON_TRUE;
   return true;
 }
@@ -75,34 +71,30 @@ static bool read_flag(tsl__tags *t, const tsl__json *o, const char *key, bool *o
 /* A count; null and, if `unbounded`, -1 mean no bound. */
 static bool read_count(tsl__tags *t, const tsl__json *o, const char *key, bool needed,
                        bool unbounded, uint32_t *out) {
-  const tsl__json *v = tsl__json_get(o, key, strlen(key));
-  if (!v)
-    return needed ? (tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"%s\" is missing", key), false) : true;
+  const tsl__json *v = tsl__json_member(o, key);
+  if (!v) return !needed || tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"%s\" is missing", key);
   if (v->kind == TSL__JSON_NULL && !needed) return true;
   if (unbounded && v->kind == TSL__JSON_NUMBER && v->length == 2 && !memcmp(v->text, "-1", 2))
     return *out = TSL__INF, true;
   if (v->kind == TSL__JSON_NUMBER && tsl__json_count(v, out) && *out <= INT32_MAX) return true;
   return tsl__tags_fail(t, TSL_ERR_SCHEMA, v, "\"%s\" must be an integer from %s to 2147483647",
-                        key, unbounded ? "-1" : "0"),
-         false;
+                        key, unbounded ? "-1" : "0");
 }
 
 /* An array of strings that are not empty. */
 static bool read_strings(tsl__tags *t, const tsl__json *o, const char *key, bool needed,
                          tsl__string **out, uint32_t *count) {
-  const tsl__json *v = tsl__json_get(o, key, strlen(key));
-  if (!v)
-    return needed ? (tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"%s\" is missing", key), false) : true;
+  const tsl__json *v = tsl__json_member(o, key);
+  if (!v) return !needed || tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"%s\" is missing", key);
   if (v->kind != TSL__JSON_ARRAY)
-    return tsl__tags_fail(t, TSL_ERR_SCHEMA, v, "\"%s\" must be an array of strings", key), false;
+    return tsl__tags_fail(t, TSL_ERR_SCHEMA, v, "\"%s\" must be an array of strings", key);
   if (!(*out = tsl__tags_alloc(t, (v->length + 1) * sizeof **out))) return false;
   for (uint32_t i = 0; i < v->length; i++) {
     const tsl__json *s = &v->items[i];
     if (s->kind != TSL__JSON_STRING || !s->length)
       return tsl__tags_fail(t, TSL_ERR_SCHEMA, s, "\"%s\" must hold strings that are not empty",
-                            key),
-             false;
-    (*out)[i] = string_of(s);
+                            key);
+    (*out)[i] = tsl__json_text(s);
   }
   *count = v->length;
   return true;
@@ -111,13 +103,9 @@ static bool read_strings(tsl__tags *t, const tsl__json *o, const char *key, bool
 static bool only(tsl__tags *t, const tsl__json *o, const char *const *keys) {
   for (uint32_t i = 0; i < o->length; i++) {
     const tsl__json *m = &o->items[i];
-    bool known = false;
-    for (const char *const *k = keys; *k && !known; k++)
-      known = strlen(*k) == m->key_length && !memcmp(*k, m->key, m->key_length);
-    if (!known)
+    if (!tsl__string_in(tsl__json_key(m), keys))
       return tsl__tags_fail(t, TSL_ERR_SCHEMA, m, "this format has no member \"%.*s\"",
-                            (int)(m->key_length < 60 ? m->key_length : 60), m->key),
-             false;
+                            tsl__shown(m->key, m->key_length, 60), m->key);
   }
   return true;
 }
@@ -139,26 +127,23 @@ static bool read_token(tsl__tags *t, const tsl__json *v, tsl_token *out) {
   if (v->kind == TSL__JSON_NUMBER) {
     if (tsl__json_count(v, out) && *out < vocab->size) return true;
     return tsl__tags_fail(t, TSL_ERR_SCHEMA, v, "there is no token %.*s: the vocabulary has %u",
-                          (int)(v->length < 30 ? v->length : 30), v->text, vocab->size),
-           false;
+                          tsl__shown(v->text, v->length, 30), v->text, vocab->size);
   }
   if (v->kind != TSL__JSON_STRING)
-    return tsl__tags_fail(t, TSL_ERR_SCHEMA, v, "a token is its id or its text"), false;
+    return tsl__tags_fail(t, TSL_ERR_SCHEMA, v, "a token is its id or its text");
   *out = tsl_vocab_find_special(vocab, v->text, v->length);
   if (*out == TSL_NO_TOKEN) *out = find_ordinary(vocab, v->text, v->length);
   if (*out != TSL_NO_TOKEN) return true;
   return tsl__tags_fail(t, TSL_ERR_SCHEMA, v, "the vocabulary has no token \"%.*s\"",
-                        (int)(v->length < 60 ? v->length : 60), v->text),
-         false;
+                        tsl__shown(v->text, v->length, 60), v->text);
 }
 
 static bool read_tokens(tsl__tags *t, const tsl__json *o, const char *key, bool needed,
                         tsl_token **out, uint32_t *count) {
-  const tsl__json *v = tsl__json_get(o, key, strlen(key));
-  if (!v)
-    return needed ? (tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"%s\" is missing", key), false) : true;
+  const tsl__json *v = tsl__json_member(o, key);
+  if (!v) return !needed || tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"%s\" is missing", key);
   if (v->kind != TSL__JSON_ARRAY)
-    return tsl__tags_fail(t, TSL_ERR_SCHEMA, v, "\"%s\" must be an array of tokens", key), false;
+    return tsl__tags_fail(t, TSL_ERR_SCHEMA, v, "\"%s\" must be an array of tokens", key);
   if (!(*out = tsl__tags_alloc(t, (v->length + 1) * sizeof **out))) return false;
   for (uint32_t i = 0; i < v->length; i++)
     if (!read_token(t, &v->items[i], &(*out)[i])) return false;
@@ -167,13 +152,12 @@ static bool read_tokens(tsl__tags *t, const tsl__json *o, const char *key, bool 
 }
 
 static bool read_delimiter(tsl__tags *t, const tsl__json *v, tsl__delimiter *out) {
-  if (v->kind == TSL__JSON_STRING) return out->text = string_of(v), true;
-  const tsl__json *type = v->kind == TSL__JSON_OBJECT ? GET(v, "type") : NULL,
-                  *token = type ? GET(v, "token") : NULL;
-  if (!token || !tsl__json_is(type, "token", 5))
+  if (v->kind == TSL__JSON_STRING) return out->text = tsl__json_text(v), true;
+  const tsl__json *type = v->kind == TSL__JSON_OBJECT ? tsl__json_member(v, "type") : NULL,
+                  *token = type ? tsl__json_member(v, "token") : NULL;
+  if (!token || !tsl__json_says(type, "token"))
     return tsl__tags_fail(t, TSL_ERR_SCHEMA, v,
-                          "a string or {\"type\": \"token\", \"token\": ...} must stand here"),
-           false;
+                          "a string or {\"type\": \"token\", \"token\": ...} must stand here");
   out->is_token = true;
   if (!read_token(t, token, &out->token)) return false;
   size_t n = 0;
@@ -187,7 +171,7 @@ static bool read_delimiter(tsl__tags *t, const tsl__json *v, tsl__delimiter *out
 static tsl__tag *read_format(tsl__tags *t, const tsl__json *o, uint32_t depth);
 
 static tsl__tag *read_member(tsl__tags *t, const tsl__json *o, const char *key, uint32_t depth) {
-  const tsl__json *v = tsl__json_get(o, key, strlen(key));
+  const tsl__json *v = tsl__json_member(o, key);
   return v ? read_format(t, v, depth + 1)
            : tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"%s\" is missing", key);
 }
@@ -204,17 +188,16 @@ static bool read_child(tsl__tags *t, const tsl__json *o, const char *key, tsl__t
 
 static bool read_items(tsl__tags *t, const tsl__json *o, const char *key, bool tags, tsl__tag *n,
                        uint32_t depth) {
-  const tsl__json *v = tsl__json_get(o, key, strlen(key));
+  const tsl__json *v = tsl__json_member(o, key);
   if (!v || v->kind != TSL__JSON_ARRAY || !v->length)
     return tsl__tags_fail(t, TSL_ERR_SCHEMA, v ? v : o, "\"%s\" must be an array that is not empty",
-                          key),
-           false;
+                          key);
   if (!(n->items = new_items(t, v->length))) return false;
   n->item_count = v->length;
   for (uint32_t i = 0; i < v->length; i++) {
     if (!(n->items[i] = read_format(t, &v->items[i], depth + 1))) return false;
     if (tags && n->items[i]->kind != TSL__TAG_TAG)
-      return tsl__tags_fail(t, TSL_ERR_SCHEMA, &v->items[i], "only tags may stand here"), false;
+      return tsl__tags_fail(t, TSL_ERR_SCHEMA, &v->items[i], "only tags may stand here");
   }
   return true;
 }
@@ -227,9 +210,9 @@ static bool read_const(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t d
 static bool read_schema(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t depth) {
   tsl__string style = {"json", 4};
   (void)depth;
-  n->schema = GET(o, "json_schema");
-  if (!n->schema) return tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"json_schema\" is missing"), false;
-  if (GET(o, "style") && !read_string(t, o, "style", &style)) return false;
+  n->schema = tsl__json_member(o, "json_schema");
+  if (!n->schema) return tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"json_schema\" is missing");
+  if (tsl__json_member(o, "style") && !read_string(t, o, "style", &style)) return false;
   if (style.length != 4 || memcmp(style.at, "json", 4)) {
     char *copy = tsl__tags_alloc(t, style.length + 1);
     if (!copy) return false;
@@ -243,8 +226,8 @@ static bool read_schema(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t 
 static bool read_qwen(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t depth) {
   n->style = "qwen_xml";
   (void)depth;
-  n->schema = GET(o, "json_schema");
-  return n->schema || (tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"json_schema\" is missing"), false);
+  n->schema = tsl__json_member(o, "json_schema");
+  return n->schema || tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"json_schema\" is missing");
 }
 
 static bool read_regex(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t depth) {
@@ -255,7 +238,7 @@ static bool read_regex(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t d
 static bool read_grammar(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t depth) {
   (void)depth;
   return read_string(t, o, "grammar", &n->text) &&
-         (!GET(o, "after") || read_string(t, o, "after", &n->begin.text));
+         (!tsl__json_member(o, "after") || read_string(t, o, "after", &n->begin.text));
 }
 
 static bool read_any(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t depth) {
@@ -285,19 +268,18 @@ static bool read_repeat(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t 
       !read_count(t, o, "max", true, true, &n->max))
     return false;
   if (n->min > n->max)
-    return tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"min\" is greater than \"max\""), false;
+    return tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"min\" is greater than \"max\"");
   return read_child(t, o, "content", n, depth);
 }
 
 static bool read_tag(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t depth) {
-  const tsl__json *begin = GET(o, "begin"), *end = GET(o, "end");
+  const tsl__json *begin = tsl__json_member(o, "begin"), *end = tsl__json_member(o, "end");
   if (!begin || !end)
-    return tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"%s\" is missing", begin ? "end" : "begin"),
-           false;
+    return tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"%s\" is missing", begin ? "end" : "begin");
   bool several = end->kind == TSL__JSON_ARRAY;
   n->end_count = several ? end->length : 1;
   if (!n->end_count)
-    return tsl__tags_fail(t, TSL_ERR_SCHEMA, end, "\"end\" must not be an empty array"), false;
+    return tsl__tags_fail(t, TSL_ERR_SCHEMA, end, "\"end\" must not be an empty array");
   if (!read_delimiter(t, begin, &n->begin) ||
       !(n->ends = tsl__tags_alloc(t, n->end_count * sizeof *n->ends)))
     return false;
@@ -323,12 +305,11 @@ static bool read_separated(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32
 
 /* [[pattern, format], ...] */
 static bool read_rules(tsl__tags *t, const tsl__json *o, tsl__tag *n, bool tokens, uint32_t depth) {
-  const tsl__json *rules = GET(o, "rules");
+  const tsl__json *rules = tsl__json_member(o, "rules");
   bool loop = true;
   if (!rules || rules->kind != TSL__JSON_ARRAY || !rules->length)
     return tsl__tags_fail(t, TSL_ERR_SCHEMA, rules ? rules : o,
-                          "\"rules\" must be an array that is not empty"),
-           false;
+                          "\"rules\" must be an array that is not empty");
   n->item_count = n->trigger_count = rules->length;
   n->items = new_items(t, rules->length);
   n->triggers = tsl__tags_alloc(t, rules->length * sizeof *n->triggers);
@@ -337,13 +318,12 @@ static bool read_rules(tsl__tags *t, const tsl__json *o, tsl__tag *n, bool token
   for (uint32_t i = 0; i < rules->length; i++) {
     const tsl__json *r = &rules->items[i];
     if (r->kind != TSL__JSON_ARRAY || r->length != 2)
-      return tsl__tags_fail(t, TSL_ERR_SCHEMA, r, "a rule is [pattern, format]"), false;
+      return tsl__tags_fail(t, TSL_ERR_SCHEMA, r, "a rule is [pattern, format]");
     if (tokens ? !read_token(t, &r->items[0], &n->tokens[i])
                : r->items[0].kind != TSL__JSON_STRING || !r->items[0].length)
       return tsl__tags_fail(t, TSL_ERR_SCHEMA, &r->items[0],
-                            "the pattern of a rule is a string that is not empty"),
-             false;
-    n->triggers[i] = string_of(&r->items[0]);
+                            "the pattern of a rule is a string that is not empty");
+    n->triggers[i] = tsl__json_text(&r->items[0]);
     if (!(n->items[i] = read_format(t, &r->items[1], depth + 2))) return false;
   }
   n->token_count = tokens ? rules->length : 0;
@@ -388,15 +368,14 @@ static bool read_token_triggered(tsl__tags *t, const tsl__json *o, tsl__tag *n, 
   for (uint32_t i = 0; i < n->item_count; i++)
     if (!n->items[i]->begin.is_token)
       return tsl__tags_fail(t, TSL_ERR_SCHEMA, n->items[i]->at,
-                            "the tags of token_triggered_tags begin with a token"),
-             false;
+                            "the tags of token_triggered_tags begin with a token");
   return add_free_tokens(t, o, n);
 }
 
 static bool read_one_token(tsl__tags *t, const tsl__json *o, tsl__tag *n, uint32_t depth) {
-  const tsl__json *v = GET(o, "token");
+  const tsl__json *v = tsl__json_member(o, "token");
   (void)depth;
-  if (!v) return tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"token\" is missing"), false;
+  if (!v) return tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"token\" is missing");
   n->min = n->max = n->token_count = 1;
   return (n->tokens = tsl__tags_alloc(t, sizeof *n->tokens)) && read_token(t, v, n->tokens);
 }
@@ -463,21 +442,18 @@ static bool read_as(tsl__tags *t, const tsl__json *o, tsl__tag *n) {
   } words[] = {{"text", TSL__CAPTURE_TEXT},           {"reasoning", TSL__CAPTURE_REASONING},
                {"call", TSL__CAPTURE_CALL},           {"id", TSL__CAPTURE_ID},
                {"arguments", TSL__CAPTURE_ARGUMENTS}, {"markup", TSL__CAPTURE_MARKUP}};
-  const tsl__json *as = GET(o, "as"), *name = GET(o, "name");
+  const tsl__json *as = tsl__json_member(o, "as"), *name = tsl__json_member(o, "name");
   tsl__string text;
   if (name && (name->kind != TSL__JSON_STRING || !as))
     return tsl__tags_fail(t, TSL_ERR_SCHEMA, name,
-                          "\"name\" is a string and goes with \"as\": \"call\""),
-           false;
+                          "\"name\" is a string and goes with \"as\": \"call\"");
   if (name) n->name = name->text, n->name_length = name->length;
   if (!as) return true;
   if (!read_string(t, o, "as", &text)) return false;
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (tsl__json_is(as, words[i].word, strlen(words[i].word)))
-      return n->capture = words[i].kind, true;
+    if (tsl__json_says(as, words[i].word)) return n->capture = words[i].kind, true;
   return tsl__tags_fail(t, TSL_ERR_SCHEMA, as,
-                        "\"as\" is text, reasoning, call, id, arguments or markup"),
-         false;
+                        "\"as\" is text, reasoning, call, id, arguments or markup");
 }
 
 static bool read_fields(tsl__tags *t, const tsl__json *o, const form *f, tsl__tag *n,
@@ -489,24 +465,24 @@ static bool read_fields(tsl__tags *t, const tsl__json *o, const form *f, tsl__ta
 
 static const form *find_form(const tsl__json *type) {
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-    if (tsl__json_is(type, forms[i].type, strlen(forms[i].type))) return &forms[i];
+    if (tsl__json_says(type, forms[i].type)) return &forms[i];
   return NULL;
 }
 
 /* An object without a "type" that has a "begin" is a tag, as XGrammar takes it. */
 static tsl__tag *read_format(tsl__tags *t, const tsl__json *o, uint32_t depth) {
-  const tsl__json *type = GET(o, "type");
+  const tsl__json *type = tsl__json_member(o, "type");
   if (depth > TSL__TAGS_DEPTH)
     return tsl__tags_fail(t, TSL_ERR_LIMIT, o, "more than %u formats inside one another",
                           TSL__TAGS_DEPTH);
   static const tsl__json tag = {.text = "tag", .length = 3, .kind = TSL__JSON_STRING};
-  if (!type && GET(o, "begin")) type = &tag;
+  if (!type && tsl__json_member(o, "begin")) type = &tag;
   if (o->kind != TSL__JSON_OBJECT || !type || type->kind != TSL__JSON_STRING)
     return tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "a format is an object with a \"type\"");
   const form *f = find_form(type);
   if (!f)
     return tsl__tags_fail(t, TSL_ERR_SCHEMA, type, "there is no format \"%.*s\"",
-                          (int)(type->length < 60 ? type->length : 60), type->text);
+                          tsl__shown(type->text, type->length, 60), type->text);
   tsl__tag *n = tsl__tags_node(t, f->kind, o);
   return n && read_fields(t, o, f, n, depth) ? n : NULL;
 }
@@ -529,7 +505,7 @@ static tsl__tag *read_structure(tsl__tags *t, const tsl__json *o) {
       !read_string(t, o, "begin", &tag->begin.text) || !read_string(t, o, "end", &tag->ends->text))
     return NULL;
   tag->items[0] = content;
-  content->schema = GET(o, "schema");
+  content->schema = tsl__json_member(o, "schema");
   if (!content->schema) return tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"schema\" is missing");
   if (content->schema->kind != TSL__JSON_STRING) return tag;
   tsl_error inner;
@@ -544,7 +520,7 @@ static tsl__tag *read_structure(tsl__tags *t, const tsl__json *o) {
 }
 
 static tsl__tag *read_legacy(tsl__tags *t, const tsl__json *o) {
-  const tsl__json *structures = GET(o, "structures");
+  const tsl__json *structures = tsl__json_member(o, "structures");
   tsl__tag *n = tsl__tags_node(t, TSL__TAG_TRIGGERED, o);
   if (!n) return NULL;
   if (structures->kind != TSL__JSON_ARRAY || !structures->length)
@@ -564,7 +540,7 @@ static bool read_gaps(tsl__tags *t, const tsl__json *o) {
   static const char *const keys[] = {"thinking", "before", "between", "after", NULL};
   tsl__gaps *g = &t->gaps;
   if (o->kind != TSL__JSON_OBJECT)
-    return tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"gaps\" must be an object"), false;
+    return tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"gaps\" must be an object");
   return only(t, o, keys) && read_strings(t, o, keys[0], false, &g->thinking.at, &g->thinking.n) &&
          read_strings(t, o, keys[1], false, &g->before.at, &g->before.n) &&
          read_strings(t, o, keys[2], false, &g->between.at, &g->between.n) &&
@@ -573,11 +549,12 @@ static bool read_gaps(tsl__tags *t, const tsl__json *o) {
 
 /* XGrammar's StructuralTag has a type of one value only, so it may be left out. */
 tsl__tag *tsl__tags_read(tsl__tags *t, const tsl__json *o) {
-  const tsl__json *type = GET(o, "type"), *format = GET(o, "format"), *gaps = GET(o, "gaps");
-  if (type ? !tsl__json_is(type, "structural_tag", 14) : !format)
-    return GET(o, "structures") ? read_legacy(t, o) : read_format(t, o, 0);
+  const tsl__json *type = tsl__json_member(o, "type"), *format = tsl__json_member(o, "format"),
+                  *gaps = tsl__json_member(o, "gaps");
+  if (type ? !tsl__json_says(type, "structural_tag") : !format)
+    return tsl__json_member(o, "structures") ? read_legacy(t, o) : read_format(t, o, 0);
   if (gaps && !read_gaps(t, gaps)) return NULL;
-  if (GET(o, "structures")) return read_legacy(t, o);
+  if (tsl__json_member(o, "structures")) return read_legacy(t, o);
   return format ? read_format(t, format, 0)
                 : tsl__tags_fail(t, TSL_ERR_SCHEMA, o, "\"format\" is missing");
 }

@@ -259,7 +259,7 @@ void tsl__tags_init(tsl__tags *t, const tsl_vocab *vocab, const tsl_allocator *a
 void tsl__tags_free(tsl__tags *t);
 /* Zeroed memory; NULL after a failure. */
 void *tsl__tags_alloc(tsl__tags *t, size_t size);
-/* Fail for good, the first failure stays; `at` may be NULL. Returns NULL. */
+/* Fail for good, the first failure stays; `at` may be NULL. Returns NULL, which is false, too. */
 void *tsl__tags_fail(tsl__tags *t, tsl_status status, const tsl__json *at, const char *format, ...)
     TSL__PRINTF(4, 5);
 

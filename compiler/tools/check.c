@@ -27,60 +27,63 @@
 
 #include "compiler/tools/tools.h"
 
-#define GET(o, key) tsl__json_get((o), (key), sizeof(key) - 1)
-
 /* ---- members --------------------------------------------------------------------------------- */
 
 tsl__string tsl__form_text(const tsl__json *o, const char *key) {
-  const tsl__json *v = o ? tsl__json_get(o, key, strlen(key)) : NULL;
-  return v && v->kind == TSL__JSON_STRING ? (tsl__string){v->text, v->length}
-                                          : (tsl__string){"", 0};
+  return tsl__json_text(tsl__json_member(o, key));
 }
 
 const tsl__json *tsl__form_object(const tsl__json *o, const char *key) {
-  const tsl__json *v = tsl__json_get(o, key, strlen(key));
+  const tsl__json *v = tsl__json_member(o, key);
   return v && v->kind == TSL__JSON_OBJECT ? v : NULL;
 }
 
-bool tsl__has_name(tsl__string s) {
-  for (uint32_t i = 0; i + 6 <= s.length; i++)
-    if (!memcmp(s.at + i, "{name}", 6)) return true;
-  return false;
+uint32_t tsl__form_count(const tsl__json *list) {
+  if (!list || list->kind == TSL__JSON_NULL) return 0;
+  return list->kind == TSL__JSON_ARRAY ? list->length : 1;
 }
 
+const tsl__json *tsl__form_one(const tsl__json *list, uint32_t i) {
+  return list->kind == TSL__JSON_ARRAY ? &list->items[i] : list;
+}
+
+bool tsl__has_name(tsl__string s) { return tsl__string_has(s, tsl__string_of("{name}")); }
+
 bool tsl__form_is_reasoning(const tsl__json *form) {
-  return tsl__json_is(GET(form, "as"), "reasoning", 9);
+  return tsl__json_says(tsl__json_member(form, "as"), "reasoning");
+}
+
+/* Are all of a list strings, of at least so many bytes? */
+static bool are_strings(const tsl__json *list, uint32_t least) {
+  bool fine = true;
+  for (uint32_t i = 0; fine && i < tsl__form_count(list); i++) {
+    const tsl__json *one = tsl__form_one(list, i);
+    fine = one->kind == TSL__JSON_STRING && one->length >= least;
+  }
+  return fine;
 }
 
 /* A string, or several, none of them empty. */
-static bool are_texts(const tsl__json *v) {
-  bool fine = v && v->length && (v->kind == TSL__JSON_STRING || v->kind == TSL__JSON_ARRAY);
-  for (uint32_t i = 0; fine && v->kind == TSL__JSON_ARRAY && i < v->length; i++)
-    fine = v->items[i].kind == TSL__JSON_STRING && v->items[i].length;
-  return fine;
-}
+static bool are_texts(const tsl__json *v) { return v && v->length && are_strings(v, 1); }
 
 /* Texts that stand in a preset and may be left out; with a list none of them is not a text. */
 static bool may_be_texts(const tsl__json *v) {
-  bool fine = !v || v->kind == TSL__JSON_STRING || v->kind == TSL__JSON_ARRAY;
-  for (uint32_t i = 0; fine && v && v->kind == TSL__JSON_ARRAY && i < v->length; i++)
-    fine = v->items[i].kind == TSL__JSON_STRING;
-  return fine;
+  return !v || (v->kind != TSL__JSON_NULL && are_strings(v, 0));
 }
 
 static bool is_prefilled(const tsl__json *v) {
   return !v ||
-         (v->kind == TSL__JSON_STRING ? tsl__json_is(v, "maybe", 5) : v->kind <= TSL__JSON_TRUE);
+         (v->kind == TSL__JSON_STRING ? tsl__json_says(v, "maybe") : v->kind <= TSL__JSON_TRUE);
 }
 
 static bool are_calls(const tsl__json *v) {
   bool fine = v && v->kind == TSL__JSON_ARRAY && v->length;
   for (uint32_t i = 0; fine && i < v->length; i++) {
     const tsl__json *c = &v->items[i];
-    const tsl__json *then = GET(c, "then"), *behind = tsl__form_object(c, "behind");
+    const tsl__json *then = tsl__json_member(c, "then"), *behind = tsl__form_object(c, "behind");
     fine = (tsl__has_name(tsl__form_text(c, "begin")) ||
             (tsl__form_text(c, "id").length && tsl__has_name(tsl__form_text(c, "then")))) &&
-           tsl__form_text(c, "style").length && may_be_texts(GET(c, "end"));
+           tsl__form_text(c, "style").length && may_be_texts(tsl__json_member(c, "end"));
     fine = fine && (!then || are_texts(then)) &&
            (!behind ||
             (tsl__form_text(behind, "begin").length && tsl__form_text(behind, "id").length));
@@ -89,11 +92,9 @@ static bool are_calls(const tsl__json *v) {
 }
 
 static bool is_message(const tsl__json *v) {
-  const tsl__json *end = GET(v, "end");
-  bool fine = end && end->kind == TSL__JSON_ARRAY && end->length && GET(v, "as") &&
-              are_texts(GET(v, "begin"));
-  for (uint32_t i = 0; fine && i < end->length; i++) fine = end->items[i].kind == TSL__JSON_STRING;
-  return fine;
+  const tsl__json *end = tsl__json_member(v, "end");
+  return end && end->kind == TSL__JSON_ARRAY && end->length && are_strings(end, 0) &&
+         tsl__json_member(v, "as") && are_texts(tsl__json_member(v, "begin"));
 }
 
 /* At least one of them is text. */
@@ -107,17 +108,14 @@ static bool are_messages(const tsl__json *v) {
 }
 
 static bool is_thinking(const tsl__json *v) {
-  const tsl__json *begin = GET(v, "begin");
+  const tsl__json *begin = tsl__json_member(v, "begin");
   return (!begin || begin->kind == TSL__JSON_STRING || are_texts(begin)) &&
-         are_texts(GET(v, "end")) && is_prefilled(GET(v, "prefilled")) &&
-         may_be_texts(GET(v, "after"));
+         are_texts(tsl__json_member(v, "end")) && is_prefilled(tsl__json_member(v, "prefilled")) &&
+         may_be_texts(tsl__json_member(v, "after"));
 }
 
 static bool are_excluded(const tsl__json *v) {
-  bool fine = v->kind == TSL__JSON_ARRAY || !v->length;
-  for (uint32_t i = 0; fine && i < v->length; i++)
-    fine = v->items[i].kind == TSL__JSON_STRING && v->items[i].length;
-  return fine;
+  return !v->length || (v->kind == TSL__JSON_ARRAY && are_strings(v, 1));
 }
 
 static bool is_text_form(const tsl__json *v) {
@@ -126,34 +124,30 @@ static bool is_text_form(const tsl__json *v) {
 }
 
 static bool are_text_forms(const tsl__json *v) {
-  bool fine = v->kind != TSL__JSON_ARRAY ? is_text_form(v) : v->length > 0;
-  for (uint32_t i = 0; fine && v->kind == TSL__JSON_ARRAY && i < v->length; i++)
-    fine = is_text_form(&v->items[i]);
+  bool fine = tsl__form_count(v) > 0;
+  for (uint32_t i = 0; fine && i < tsl__form_count(v); i++)
+    fine = is_text_form(tsl__form_one(v, i));
   return fine;
 }
 
 static bool are_gaps(const tsl__json *v) {
-  static const char *const keys[] = {"before", "between", "after"};
+  static const char *const keys[] = {"before", "between", "after", NULL};
   bool fine = v->kind == TSL__JSON_OBJECT;
-  for (uint32_t i = 0; fine && i < v->length; i++) {
-    bool known = false;
-    for (size_t k = 0; k < sizeof keys / sizeof *keys && !known; k++)
-      known = strlen(keys[k]) == v->items[i].key_length &&
-              !memcmp(keys[k], v->items[i].key, v->items[i].key_length);
-    fine = known && are_texts(&v->items[i]);
-  }
+  for (uint32_t i = 0; fine && i < v->length; i++)
+    fine = tsl__string_in(tsl__json_key(&v->items[i]), keys) && are_texts(&v->items[i]);
   return fine;
 }
 
 /* The member of a preset that is not as it must be, or NULL. A preset may be a user's: everything
  * that is used is checked here. */
 const char *tsl__preset_wrong(const tsl__json *p) {
-  const tsl__json *messages_list = GET(p, "messages"), *section = tsl__form_object(p, "section"),
-                  *thinking = tsl__form_object(p, "thinking"), *text = GET(p, "text"),
-                  *exclude = GET(p, "exclude"), *gaps = GET(p, "gaps");
-  if (!are_calls(GET(p, "calls"))) return "calls";
-  if (section && !are_texts(GET(section, "begin"))) return "section";
-  if (!messages_list && !section && !are_texts(GET(p, "trigger"))) return "trigger";
+  const tsl__json *messages_list = tsl__json_member(p, "messages"),
+                  *section = tsl__form_object(p, "section"),
+                  *thinking = tsl__form_object(p, "thinking"), *text = tsl__json_member(p, "text"),
+                  *exclude = tsl__json_member(p, "exclude"), *gaps = tsl__json_member(p, "gaps");
+  if (!are_calls(tsl__json_member(p, "calls"))) return "calls";
+  if (section && !are_texts(tsl__json_member(section, "begin"))) return "section";
+  if (!messages_list && !section && !are_texts(tsl__json_member(p, "trigger"))) return "trigger";
   if (messages_list && !are_messages(messages_list)) return "messages";
   if (thinking && !is_thinking(thinking)) return "thinking";
   if (text && text->kind != TSL__JSON_NULL && !are_text_forms(text)) return "text";
@@ -163,40 +157,34 @@ const char *tsl__preset_wrong(const tsl__json *p) {
 
 /* ---- what cannot be distinguished ------------------------------------------------------------ */
 
-/* Does free text never hold the marker? It does not if a part of it is excluded. */
-static bool is_kept_out(const tsl__json *preset, tsl__string marker) {
-  const tsl__json *list = GET(preset, "exclude");
-  for (uint32_t i = 0; list && i < list->length; i++) {
-    const tsl__json *e = &list->items[i];
-    for (uint32_t at = 0; at + e->length <= marker.length; at++)
-      if (!memcmp(marker.at + at, e->text, e->length)) return true;
-  }
-  return !marker.length;
+/* The text of `exclude` that is a part of this one; NULL: none is. */
+static const tsl__json *excluded_in(const tsl__json *preset, tsl__string text) {
+  const tsl__json *list = tsl__json_member(preset, "exclude");
+  for (uint32_t i = 0; list && i < list->length; i++)
+    if (tsl__string_has(text, tsl__json_text(&list->items[i]))) return &list->items[i];
+  return NULL;
 }
 
-/* The first text of a list that free text may hold. */
+/* Can free text hold none of these texts? If it can, *marker is the first one that it may hold. */
 static bool all_kept_out(const tsl__json *preset, const tsl__json *list, tsl__string *marker) {
-  bool several = list && list->kind == TSL__JSON_ARRAY;
-  for (uint32_t i = 0; list && i < (several ? list->length : 1); i++) {
-    const tsl__json *one = several ? &list->items[i] : list;
-    *marker = (tsl__string){one->text, one->length};
-    if (!is_kept_out(preset, *marker)) return false;
+  for (uint32_t i = 0; i < tsl__form_count(list); i++) {
+    *marker = tsl__json_text(tsl__form_one(list, i));
+    if (marker->length && !excluded_in(preset, *marker)) return false;
   }
   return true;
 }
 
 static bool form_kept_out(const tsl__json *preset, const tsl__json *form, tsl__string *marker) {
-  return all_kept_out(preset, GET(form, "begin"), marker) &&
-         all_kept_out(preset, GET(form, "end"), marker);
+  return all_kept_out(preset, tsl__json_member(form, "begin"), marker) &&
+         all_kept_out(preset, tsl__json_member(form, "end"), marker);
 }
 
 const char *tsl__preset_mixed(const tsl__json *p, tsl__string *marker) {
-  const tsl__json *thinking = tsl__form_object(p, "thinking"), *text = GET(p, "text");
-  if (GET(p, "messages")) return NULL;
+  const tsl__json *thinking = tsl__form_object(p, "thinking"), *text = tsl__json_member(p, "text");
+  if (tsl__json_member(p, "messages")) return NULL;
   if (thinking && !form_kept_out(p, thinking, marker)) return "thinking";
-  bool several = text && text->kind == TSL__JSON_ARRAY, some = text && text->kind > TSL__JSON_TRUE;
-  for (uint32_t i = 0; some && i < (several ? text->length : 1); i++)
-    if (!form_kept_out(p, several ? &text->items[i] : text, marker)) return "text";
+  for (uint32_t i = 0; i < tsl__form_count(text); i++)
+    if (!form_kept_out(p, tsl__form_one(text, i), marker)) return "text";
   return NULL;
 }
 
@@ -206,7 +194,7 @@ typedef struct marker {
   tsl__string text;
 } marker;
 
-#define MARKERS_MAX 32u /* of each kind; the texts behind these are not compared */
+#define MARKERS_MAX 32u /* the texts behind these are not compared */
 
 typedef struct markers {
   marker at[MARKERS_MAX];
@@ -214,82 +202,63 @@ typedef struct markers {
 } markers;
 
 static void add_markers(markers *to, const char *member, const tsl__json *list) {
-  bool several = list && list->kind == TSL__JSON_ARRAY;
-  for (uint32_t i = 0; list && i < (several ? list->length : 1) && to->n < MARKERS_MAX; i++) {
-    const tsl__json *one = several ? &list->items[i] : list;
-    if (one->kind == TSL__JSON_STRING && one->length)
-      to->at[to->n++] = (marker){member, {one->text, one->length}};
+  for (uint32_t i = 0; i < tsl__form_count(list) && to->n < MARKERS_MAX; i++) {
+    tsl__string text = tsl__json_text(tsl__form_one(list, i));
+    if (text.length) to->at[to->n++] = (marker){member, text};
   }
 }
 
-static bool begins_with(tsl__string whole, tsl__string part) {
-  return part.length <= whole.length && !memcmp(whole.at, part.at, part.length);
-}
-
 /* Two markers of different members, one of which begins with the other. */
-static bool begin_alike(const markers *m, const marker **a, const marker **b) {
+static bool begin_alike(const markers *m, marker *a, marker *b) {
   for (uint32_t i = 0; i < m->n; i++)
-    for (uint32_t k = 0; k < i; k++)
-      if (strcmp(m->at[i].member, m->at[k].member) && (begins_with(m->at[i].text, m->at[k].text) ||
-                                                       begins_with(m->at[k].text, m->at[i].text))) {
-        *a = &m->at[k];
-        *b = &m->at[i];
+    for (uint32_t k = 0; k < i; k++) {
+      *a = m->at[k];
+      *b = m->at[i];
+      if (strcmp(a->member, b->member) != 0 &&
+          (tsl__string_begins(a->text, b->text) || tsl__string_begins(b->text, a->text)))
         return true;
-      }
+    }
   return false;
 }
 
 /* A trigger that has an excluded text in it: it is never spelled. */
-static bool is_excluded(const tsl__json *preset, const markers *m, const marker **a, marker *out) {
-  const tsl__json *list = GET(preset, "exclude");
+static bool is_excluded(const tsl__json *preset, const markers *m, marker *a, marker *b) {
   for (uint32_t i = 0; i < m->n; i++) {
-    tsl__string text = m->at[i].text;
-    for (uint32_t k = 0; list && k < list->length; k++)
-      for (uint32_t at = 0; at + list->items[k].length <= text.length; at++)
-        if (!memcmp(text.at + at, list->items[k].text, list->items[k].length)) {
-          *a = &m->at[i];
-          *out = (marker){"exclude", {list->items[k].text, list->items[k].length}};
-          return true;
-        }
+    const tsl__json *part = excluded_in(preset, m->at[i].text);
+    if (!part) continue;
+    *a = m->at[i];
+    *b = (marker){"exclude", tsl__json_text(part)};
+    return true;
   }
   return false;
 }
 
-static int shown(tsl__string s) { return (int)(s.length < 60 ? s.length : 60); }
+/* A section that goes on as it ends. */
+static bool ends_alike(const tsl__json *section, marker *a, marker *b) {
+  *a = (marker){"section\" as \"separator", tsl__form_text(section, "separator")};
+  *b = (marker){"section\" as \"end", tsl__form_text(section, "end")};
+  return a->text.length && tsl__string_equal(a->text, b->text);
+}
 
 bool tsl__preset_alike(const tsl__json *p, char *message, size_t size) {
-  const tsl__json *text = GET(p, "text"), *thinking = tsl__form_object(p, "thinking"),
+  const tsl__json *text = tsl__json_member(p, "text"), *thinking = tsl__form_object(p, "thinking"),
                   *section = tsl__form_object(p, "section");
-  const marker *a = NULL, *b = NULL;
-  marker other;
+  bool worded = tsl__form_count(text) > 0; /* calls follow such a text, and its end */
+  marker a, b;
   markers begins = {.n = 0};
-  if (GET(p, "messages")) return false;
+  if (tsl__json_member(p, "messages")) return false;
   if (section)
-    add_markers(&begins, "section", GET(section, "begin"));
+    add_markers(&begins, "section", tsl__json_member(section, "begin"));
   else
-    add_markers(&begins, "trigger", GET(p, "trigger"));
-  bool worded = text && text->kind > TSL__JSON_TRUE; /* calls follow such a text, and its end */
-  if (!worded && is_excluded(p, &begins, &a, &other)) {
-    b = &other;
-  } else {
-    if (thinking) add_markers(&begins, "thinking", GET(thinking, "begin"));
-    bool several = text && text->kind == TSL__JSON_ARRAY;
-    for (uint32_t i = 0; worded && i < (several ? text->length : 1); i++)
-      add_markers(&begins, "text", GET(several ? &text->items[i] : text, "begin"));
-    tsl__string separator = tsl__form_text(section, "separator"),
-                end = tsl__form_text(section, "end");
-    if (!begin_alike(&begins, &a, &b)) {
-      if (!separator.length || separator.length != end.length ||
-          memcmp(separator.at, end.at, end.length))
-        return false;
-      begins.at[0] = (marker){"section\" as \"separator", separator};
-      other = (marker){"section\" as \"end", end};
-      a = &begins.at[0];
-      b = &other;
-    }
-  }
+    add_markers(&begins, "trigger", tsl__json_member(p, "trigger"));
+  bool alike = !worded && is_excluded(p, &begins, &a, &b);
+  add_markers(&begins, "thinking", tsl__json_member(thinking, "begin"));
+  for (uint32_t i = 0; i < tsl__form_count(text); i++)
+    add_markers(&begins, "text", tsl__json_member(tsl__form_one(text, i), "begin"));
+  if (!alike && !begin_alike(&begins, &a, &b) && !ends_alike(section, &a, &b)) return false;
   snprintf(message, size,
            "the preset cannot distinguish \"%.*s\" of its \"%s\" from \"%.*s\" of its \"%s\"",
-           shown(a->text), a->text.at, a->member, shown(b->text), b->text.at, b->member);
+           tsl__shown(a.text.at, a.text.length, 60), a.text.at, a.member,
+           tsl__shown(b.text.at, b.text.length, 60), b.text.at, b.member);
   return true;
 }

@@ -44,7 +44,7 @@ static const foreign table[] = {
     {NULL, "tool_config", TOOLS},
 };
 
-static bool is_plain_text(const tsl__json *m) { return tsl__json_is(m, "text/plain", 10); }
+static bool is_plain_text(const tsl__json *m) { return tsl__json_says(m, "text/plain"); }
 
 /* A member of `o` that constrains the text where a server reads it. */
 static const tsl__json *constraint_in(const tsl__json *o) {

@@ -58,24 +58,32 @@ static const char *const repair_names[TSL__REPAIRS] = {"spelling",
                                                        "missing_argument",
                                                        "wrong_argument"};
 
-static const tsl__string none = {"", 0};
-
 /* ---- notes ----------------------------------------------------------------------------------- */
 
-void tsl__mend_note(tsl__mend *m, tsl__notes *to, tsl__repair repair, uint32_t at,
-                    tsl__string text) {
+static void add_note(tsl__mend *m, tsl__notes *to, tsl__repair repair, uint32_t at,
+                     tsl__string text) {
   tsl__note fresh = {repair, at, text};
   if (to->n >= NOTES_MAX) return;
   for (size_t i = 0; i < to->n; i++) /* the first of each kind */
-    if (to->at[i].repair == repair && to->at[i].text.length == text.length &&
-        !memcmp(to->at[i].text.at, text.at, text.length))
-      return;
+    if (to->at[i].repair == repair && tsl__string_equal(to->at[i].text, text)) return;
   if (!tsl__vec_push(m->alloc, to, fresh)) m->status = TSL_ERR_NO_MEMORY;
 }
 
-void tsl__mend_notes_of(tsl__mend *m, const tsl__mend_json *l) {
+void tsl__mend_note(tsl__mend *m, tsl__repair repair, uint32_t at) {
+  add_note(m, &m->notes, repair, at, TSL__NO_TEXT);
+}
+
+void tsl__mend_note_name(tsl__mend *m, tsl__repair repair, uint32_t at, tsl__string name) {
+  add_note(m, &m->notes, repair, at, name);
+}
+
+void tsl__mend_note_answer(tsl__mend *m, tsl__repair repair, uint32_t at) {
+  add_note(m, &m->outer, repair, at, TSL__NO_TEXT);
+}
+
+void tsl__mend_notes_of(tsl__mend *m, const tsl__mend_json *l, uint32_t from) {
   for (uint32_t i = 0; i < TSL__REPAIRS; i++)
-    if (l->found >> i & 1u) tsl__mend_note(m, &m->notes, (tsl__repair)i, l->first[i], none);
+    if (l->found >> i & 1u) tsl__mend_note(m, (tsl__repair)i, from + l->first[i]);
 }
 
 /* A copy in the arena; the buffer is freed. */
@@ -105,15 +113,36 @@ static tsl__string written_notes(tsl__mend *m, const tsl__notes *notes) {
   return keep(m, &o);
 }
 
-void tsl__mend_add(tsl__mend *m, tsl__string name, tsl__string id, tsl__json *arguments,
-                   uint32_t at) {
-  (void)at;
+void tsl__mend_add(tsl__mend *m, tsl__string name, tsl__string id, tsl__json *arguments) {
   if (!arguments || m->status != TSL_OK) return;
   tsl__out o = {.alloc = m->alloc};
   tsl__out_json(&o, arguments);
   tsl__mended_call call = {name, id, keep(m, &o), written_notes(m, &m->notes)};
   m->notes.n = 0;
   if (!tsl__vec_push(m->alloc, &m->calls, call)) m->status = TSL_ERR_NO_MEMORY;
+}
+
+tsl__json *tsl__mend_value_of(tsl__mend *m, tsl__string text, tsl__mend_json *l) {
+  *l = (tsl__mend_json){.alloc = m->alloc, .arena = m->arena, .text = text.at, .stop = text.length};
+  tsl__json *value = tsl__mend_json_value(l);
+  if (l->status != TSL_OK) m->status = l->status;
+  return value;
+}
+
+tsl__json *tsl__mend_new_object(tsl__mend *m) {
+  tsl__json *out = tsl__arena_alloc(m->arena, sizeof *out);
+  if (!out) return m->status = TSL_ERR_NO_MEMORY, NULL;
+  *out = (tsl__json){.kind = TSL__JSON_OBJECT};
+  return out;
+}
+
+tsl__json *tsl__mend_collect(tsl__mend *m, tsl__mend_values *from, uint32_t kind, tsl__json *out) {
+  out->kind = kind & 7u;
+  out->length = (uint32_t)from->n;
+  out->items = from->n ? tsl__arena_copy(m->arena, from->at, from->n * sizeof *from->at) : NULL;
+  if (from->n && !out->items) m->status = TSL_ERR_NO_MEMORY, out->length = 0;
+  tsl__vec_free(m->alloc, from);
+  return out;
 }
 
 /* ---- markup ---------------------------------------------------------------------------------- */
@@ -252,7 +281,7 @@ static uint32_t think(tsl__mend *m, pass *p, uint32_t at) {
   p->thinking = true;
   if (end == m->length) {
     p->endless = true;
-    if (!m->plan->messages) tsl__mend_note(m, &m->outer, TSL__REPAIR_THINKING, at, none);
+    if (!m->plan->messages) tsl__mend_note_answer(m, TSL__REPAIR_THINKING, at);
     return at;
   }
   put(m, p, at, end);
@@ -274,7 +303,7 @@ static uint32_t begin_inside(tsl__mend *m, pass *p) {
   p->thinking = true;
   put(m, p, 0, end);
   p->thinking = false;
-  tsl__mend_note(m, &m->outer, TSL__REPAIR_THINKING, 0, none);
+  tsl__mend_note_answer(m, TSL__REPAIR_THINKING, 0);
   return tsl__mend_space(m, to);
 }
 
@@ -302,7 +331,7 @@ static uint32_t fenced_calls(tsl__mend *m, uint32_t at) {
   to = section ? i : tsl__mend_calls(m, i);
   if (!to) to = tsl__mend_bare(m, i);
   if (!to) return 0;
-  tsl__mend_note(m, &m->outer, TSL__REPAIR_FENCE, at, none);
+  tsl__mend_note_answer(m, TSL__REPAIR_FENCE, at);
   m->fenced = true;
   m->open_fence = section;
   return to;
@@ -310,7 +339,7 @@ static uint32_t fenced_calls(tsl__mend *m, uint32_t at) {
 
 /* The end of a fence in front of a section. */
 static bool closes_fence(tsl__mend *m, uint32_t at) {
-  if (!m->open_fence || m->length - at < 3 || memcmp(m->text + at, "```", 3)) return false;
+  if (!m->open_fence || !tsl__mend_has(m, at, "```")) return false;
   m->open_fence = false;
   return true;
 }
@@ -325,8 +354,7 @@ static uint32_t calls_here(tsl__mend *m, const pass *p, uint32_t at) {
                (m->in_section && (c == '{' || c == '[' || word));
   if (tried) to = tsl__mend_calls(m, at);
   tried |= p->anywhere;
-  if (!to && c == '`' && m->length - at > 3 && !memcmp(m->text + at, "```", 3))
-    to = fenced_calls(m, at);
+  if (!to && c == '`' && tsl__mend_has(m, at, "```")) to = fenced_calls(m, at);
   if (!to && may_begin(m, p, at)) to = tsl__mend_bare(m, at);
   if (!to && tried) m->work += 16 + m->plan->tool_count / 16; /* names were compared */
   return to;
@@ -358,17 +386,17 @@ static uint32_t obey(tsl__mend *m, pass *p, const tsl__mend_text *t, uint32_t at
   case TSL__SIGN_CALL_END: break;
   case TSL__SIGN_THINK:
     if (!m->plan->messages && (p->reasoning.text.n || p->content.text.n))
-      tsl__mend_note(m, &m->outer, TSL__REPAIR_THINKING, at, none);
+      tsl__mend_note_answer(m, TSL__REPAIR_THINKING, at);
     return think(m, p, to);
   case TSL__SIGN_THINK_END:
-    tsl__mend_note(m, &m->outer, TSL__REPAIR_THINKING, at, none);
+    tsl__mend_note_answer(m, TSL__REPAIR_THINKING, at);
     p->thinking = false;
     return to;
   case TSL__SIGN_TEXT:
   case TSL__SIGN_SEPARATOR: p->thinking = false; return to;
   case TSL__SIGN_SKIP: return to;
   }
-  tsl__mend_note(m, &m->outer, TSL__REPAIR_MARKUP, at, none);
+  tsl__mend_note_answer(m, TSL__REPAIR_MARKUP, at);
   return to;
 }
 
@@ -401,7 +429,7 @@ static void drop_tags(tsl__mend *m, pass *p, uint32_t at, bool special) {
     const char *text = p->content.text.at;
     while (i && n - i < 64 && text[i - 1] != '<' && text[i - 1] != '[') i--;
     if (!i || other_tag(text, n, i - 1) != n || (special && text[i] != '|')) return;
-    tsl__mend_note(m, &m->outer, TSL__REPAIR_MARKUP, at, none);
+    tsl__mend_note_answer(m, TSL__REPAIR_MARKUP, at);
     p->content.text.n = i - 1;
   }
 }
@@ -413,7 +441,7 @@ static uint32_t past_tags(tsl__mend *m, uint32_t at) {
     if (next == m->length || !(to = other_tag(m->text, m->length, next)) ||
         !closes(m->text + next, to - next))
       return at;
-    tsl__mend_note(m, &m->outer, TSL__REPAIR_MARKUP, next, none);
+    tsl__mend_note_answer(m, TSL__REPAIR_MARKUP, next);
     at = to;
   }
 }
@@ -461,7 +489,7 @@ static void read_all(tsl__mend *m, pass *p) {
          may_start = !section && tsl__bytes_has(&m->plan->first, (uint8_t)m->text[i]);
     uint32_t alone = may_start ? tsl__mend_lone_start(m, i) : 0;
     if (alone) {
-      tsl__mend_note(m, &m->outer, TSL__REPAIR_MARKUP, i, none);
+      tsl__mend_note_answer(m, TSL__REPAIR_MARKUP, i);
       i = tsl__mend_space(m, alone);
       strip(&p->content);
       continue;
@@ -510,7 +538,7 @@ static void read_bare(tsl__mend *m, pass *p) {
   forget(m, p);
   *p = (pass){.content.alloc = m->alloc, .reasoning.alloc = m->alloc, .anywhere = true};
   read_all(m, p);
-  if (m->calls.n) tsl__mend_note(m, &m->outer, TSL__REPAIR_BEGIN, 0, none);
+  if (m->calls.n) tsl__mend_note_answer(m, TSL__REPAIR_BEGIN, 0);
   if (m->refused || only_markup(&p->content) || m->parted == m->calls.n) return;
   m->calls.n = 0;
 }
@@ -526,8 +554,8 @@ static tsl__repair other_repair(const tsl__mend *m, uint32_t refused) {
 static void hand_over(tsl__mend *m, pass *p, uint32_t refused, tsl__mended *out) {
   bool noted = m->outer.n || m->fenced;
   for (size_t i = 0; i < m->calls.n; i++) noted |= m->calls.at[i].repairs.length > 0;
-  if (!noted) tsl__mend_note(m, &m->outer, other_repair(m, refused), refused, none);
-  if (m->fenced) tsl__mend_note(m, &m->outer, TSL__REPAIR_FENCE, 0, none);
+  if (!noted) tsl__mend_note_answer(m, other_repair(m, refused), refused);
+  if (m->fenced) tsl__mend_note_answer(m, TSL__REPAIR_FENCE, 0);
   out->content = keep(m, &p->content);
   out->reasoning = keep(m, &p->reasoning);
   out->repairs = written_notes(m, &m->outer);
@@ -548,7 +576,7 @@ tsl_status tsl__mend_read(const void *plan, tsl__arena *arena, const char *text,
                  .refused_at = refused,
                  .work_max = (uint64_t)length * 64 + (1u << 20)};
   pass p = {.content.alloc = m.alloc, .reasoning.alloc = m.alloc};
-  *out = (tsl__mended){.content = none};
+  *out = (tsl__mended){.content = TSL__NO_TEXT};
   read_all(&m, &p);
   if (m.status == TSL_OK && !m.calls.n && m.plan->tool_count && (m.refused || !m.plan->content))
     read_bare(&m, &p);

@@ -138,9 +138,20 @@ const tsl__mender *tsl__mend_plan_new(tsl__tags *t, tsl__exprs *x, const tsl__me
 char *tsl__mend_ends(const tsl__mend_plan *p);
 
 /* ---- mend.c ---------------------------------------------------------------------------------- */
-void tsl__mend_note(tsl__mend *m, tsl__notes *to, tsl__repair repair, uint32_t at,
-                    tsl__string text);
-void tsl__mend_notes_of(tsl__mend *m, const tsl__mend_json *l);
+/* Note a repair of the call under way, maybe with the name it is about; or of the answer. */
+void tsl__mend_note(tsl__mend *m, tsl__repair repair, uint32_t at);
+void tsl__mend_note_name(tsl__mend *m, tsl__repair repair, uint32_t at, tsl__string name);
+void tsl__mend_note_answer(tsl__mend *m, tsl__repair repair, uint32_t at);
+/* The repairs of JSON that begins at `from`. */
+void tsl__mend_notes_of(tsl__mend *m, const tsl__mend_json *l, uint32_t from);
+/* A text as one value, read by *l. NULL: it is none. */
+tsl__json *tsl__mend_value_of(tsl__mend *m, tsl__string text, tsl__mend_json *l);
+/* An object without members. NULL: no memory is left. */
+tsl__json *tsl__mend_new_object(tsl__mend *m);
+/* The values as the children of *out, which becomes an object or array. They are freed. Returns
+ * `out`. */
+typedef TSL__VEC(tsl__json) tsl__mend_values;
+tsl__json *tsl__mend_collect(tsl__mend *m, tsl__mend_values *from, uint32_t kind, tsl__json *out);
 tsl_status tsl__mend_read(const void *plan, tsl__arena *arena, const char *text, uint32_t length,
                           uint32_t refused, tsl__mended *out);
 /* Does the pattern stand at `at`, white space aside? The byte behind it; 0: no. */
@@ -154,8 +165,7 @@ uint32_t tsl__mend_bound(const tsl__mend *m, uint32_t at);
 /* ---- mend_calls.c ---------------------------------------------------------------------------- */
 /* One call or several at `at`: the byte behind them, 0 if there is none. */
 uint32_t tsl__mend_calls(tsl__mend *m, uint32_t at);
-void tsl__mend_add(tsl__mend *m, tsl__string name, tsl__string id, tsl__json *arguments,
-                   uint32_t at);
+void tsl__mend_add(tsl__mend *m, tsl__string name, tsl__string id, tsl__json *arguments);
 
 /* The pieces of it. Each returns the byte behind a call, 0: there is none. A form whose start ends
  * at `at`: */
@@ -219,6 +229,26 @@ void tsl__mend_fit(tsl__mend *m, const tsl__mend_tool *tool, tsl__json *argument
 /* The arguments that a value means, as an object. */
 tsl__json *tsl__mend_object(tsl__mend *m, const tsl__mend_tool *tool, const tsl__json *value,
                             uint32_t at);
+
+/* The byte at `at`; 0 behind the end. */
+static inline char tsl__mend_byte(const tsl__mend *m, uint32_t at) {
+  return at < m->length ? m->text[at] : 0;
+}
+/* Does that text stand at `at`, as it is? */
+static inline bool tsl__mend_has(const tsl__mend *m, uint32_t at, const char *text) {
+  const size_t n = strlen(text);
+  return m->length - at >= n && !memcmp(m->text + at, text, n);
+}
+/* tsl__mend_match of a text that a NUL ends. */
+static inline uint32_t tsl__mend_word(const tsl__mend *m, uint32_t at, const char *text) {
+  return tsl__mend_match(m, at, tsl__string_of(text));
+}
+
+static inline tsl__string tsl__mend_trimmed(tsl__string s) {
+  while (s.length && tsl__mend_is_space(s.at[0])) s.at++, s.length--;
+  while (s.length && tsl__mend_is_space(s.at[s.length - 1])) s.length--;
+  return s;
+}
 
 /* May a tool's name have it? */
 static inline bool tsl__mend_is_name_byte(char c) {

@@ -29,7 +29,6 @@
  */
 #include "compiler/tools/mend.h"
 
-#define GET(o, key) tsl__json_get((o), (key), sizeof(key) - 1)
 #define KIND(k) (1u << (k))
 #define ALL_KINDS 0x7Fu
 #define FOLLOW_MAX 16u /* references and combinations inside one another */
@@ -61,14 +60,15 @@ static uint32_t kind_of_type(const tsl__json *type) {
                {"array", KIND(TSL__JSON_ARRAY)},
                {"object", KIND(TSL__JSON_OBJECT)}};
   for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-    if (tsl__json_is(type, types[i].name, strlen(types[i].name))) return types[i].kinds;
+    if (tsl__json_says(type, types[i].name)) return types[i].kinds;
   return 0;
 }
 
 /* What "type", "enum" and "const" allow. */
 static uint32_t own_kinds(const tsl__json *schema) {
-  const tsl__json *type = GET(schema, "type"), *list = GET(schema, "enum"),
-                  *one = GET(schema, "const");
+  const tsl__json *type = tsl__json_member(schema, "type"),
+                  *list = tsl__json_member(schema, "enum"),
+                  *one = tsl__json_member(schema, "const");
   uint32_t kinds = ALL_KINDS, some = 0;
   if (type && type->kind == TSL__JSON_STRING) kinds &= kind_of_type(type);
   if (type && type->kind == TSL__JSON_ARRAY) {
@@ -90,7 +90,7 @@ static uint32_t kinds_of(const tsl__json *root, const tsl__json *schema, uint32_
   if (!schema || schema->kind != TSL__JSON_OBJECT || depth > FOLLOW_MAX || ++*looks > LOOKS_MAX)
     return ALL_KINDS;
   uint32_t kinds = own_kinds(schema);
-  const tsl__json *ref = GET(schema, "$ref");
+  const tsl__json *ref = tsl__json_member(schema, "$ref");
   if (ref) kinds &= kinds_of(root, resolve(root, ref), depth + 1, looks);
   for (int w = 0; w < 3; w++) {
     const tsl__json *list = tsl__json_get(schema, words[w], 5);
@@ -119,7 +119,7 @@ static const tsl__json *find(const tsl__json *root, const tsl__json *schema, con
   static const char *const words[] = {"anyOf", "oneOf", "allOf"};
   if (!schema || schema->kind != TSL__JSON_OBJECT || depth > FOLLOW_MAX || ++*looks > LOOKS_MAX)
     return NULL;
-  const tsl__json *found = tsl__json_get(schema, word, strlen(word)), *ref = GET(schema, "$ref");
+  const tsl__json *found = tsl__json_member(schema, word), *ref = tsl__json_member(schema, "$ref");
   if (found && key.at) found = tsl__json_get(found, key.at, key.length);
   if (!found && ref) found = find(root, resolve(root, ref), word, key, depth + 1, looks);
   for (int w = 0; !found && w < 3; w++) {
@@ -151,9 +151,8 @@ static bool blank(const tsl__mend_json *l) {
 
 /* The whole text as one value of an allowed kind; NULL: it is none. */
 static tsl__json *decode(tsl__mend *m, tsl__string text, uint32_t kinds) {
-  tsl__mend_json l = {.alloc = m->alloc, .arena = m->arena, .text = text.at, .stop = text.length};
-  tsl__json *value = tsl__mend_json_value(&l);
-  if (l.status != TSL_OK) m->status = l.status;
+  tsl__mend_json l;
+  tsl__json *value = tsl__mend_value_of(m, text, &l);
   bool broken = !value || !blank(&l) || (l.unclean && value->kind < TSL__JSON_ARRAY);
   return !broken && (kinds >> value->kind & 1u) ? value : NULL;
 }
@@ -170,14 +169,11 @@ static void become(tsl__json *value, const tsl__json *from) {
 static void fit_value(tsl__mend *m, const tsl__json *root, const tsl__json *schema,
                       tsl__json *value, uint32_t at) {
   uint32_t kinds = tsl__mend_kinds(root, schema);
-  tsl__string none = {"", 0};
   if (!kinds || (kinds >> value->kind & 1u)) return;
   if (value->kind == TSL__JSON_STRING) {
-    tsl__json *inner = decode(m, (tsl__string){value->text, value->length}, kinds);
+    tsl__json *inner = decode(m, tsl__json_text(value), kinds);
     if (!inner) return;
-    tsl__mend_note(m, &m->notes,
-                   inner->kind >= TSL__JSON_ARRAY ? TSL__REPAIR_ENCODED : TSL__REPAIR_TYPE, at,
-                   none);
+    tsl__mend_note(m, inner->kind >= TSL__JSON_ARRAY ? TSL__REPAIR_ENCODED : TSL__REPAIR_TYPE, at);
     become(value, inner);
     return;
   }
@@ -187,7 +183,7 @@ static void fit_value(tsl__mend *m, const tsl__json *root, const tsl__json *sche
     if (value->kind < TSL__JSON_NUMBER)
       value->text = words[value->kind], value->length = (uint32_t)strlen(words[value->kind]);
     value->kind = TSL__JSON_STRING;
-    tsl__mend_note(m, &m->notes, TSL__REPAIR_TYPE, at, none);
+    tsl__mend_note(m, TSL__REPAIR_TYPE, at);
   }
 }
 
@@ -199,21 +195,16 @@ void tsl__mend_bare_value(tsl__mend *m, const tsl__json *root, const tsl__json *
   if (!kinds) kinds = ALL_KINDS;
   uint32_t others = kinds & ~KIND(TSL__JSON_STRING);
   tsl__json *value = NULL;
-  tsl__string none = {"", 0};
   if (others) {
-    tsl__mend_json l = {.alloc = m->alloc, .arena = m->arena, .text = text.at, .stop = text.length};
-    value = tsl__mend_json_value(&l);
-    if (l.status != TSL_OK) m->status = l.status;
+    tsl__mend_json l;
+    value = tsl__mend_value_of(m, text, &l);
     bool string = kinds >> TSL__JSON_STRING & 1u;
     if (value && !string && value->kind == TSL__JSON_STRING && blank(&l)) {
-      value = decode(m, (tsl__string){value->text, value->length}, others);
-      if (value) tsl__mend_note(m, &m->notes, TSL__REPAIR_TYPE, at, none);
+      value = decode(m, tsl__json_text(value), others);
+      if (value) tsl__mend_note(m, TSL__REPAIR_TYPE, at);
     }
     if (value && (!blank(&l) || !(others >> value->kind & 1u) || (string && l.found))) value = NULL;
-    if (value) {
-      for (uint32_t i = 0; i < TSL__REPAIRS; i++)
-        if (l.found >> i & 1u) tsl__mend_note(m, &m->notes, (tsl__repair)i, at + l.first[i], none);
-    }
+    if (value) tsl__mend_notes_of(m, &l, at);
   }
   if (value) {
     become(out, value);
@@ -230,8 +221,8 @@ void tsl__mend_bare_value(tsl__mend *m, const tsl__json *root, const tsl__json *
 
 /* May an object have members that its schema does not name? */
 static bool open_to_others(const tsl__json *schema) {
-  const tsl__json *more = GET(schema, "additionalProperties");
-  return GET(schema, "patternProperties") || (more && more->kind == TSL__JSON_OBJECT);
+  const tsl__json *more = tsl__json_member(schema, "additionalProperties");
+  return tsl__json_member(schema, "patternProperties") || (more && more->kind == TSL__JSON_OBJECT);
 }
 
 static bool has_member(const tsl__json *object, tsl__string key) {
@@ -239,28 +230,26 @@ static bool has_member(const tsl__json *object, tsl__string key) {
 }
 
 /* An argument without a name gets that of the property at its place. */
-static void name_by_place(tsl__mend *m, const tsl__json *properties, tsl__json *arguments,
-                          uint32_t i) {
+static void name_by_place(const tsl__json *properties, tsl__json *arguments, uint32_t i) {
   tsl__json *value = &arguments->items[i];
   if (properties && properties->kind == TSL__JSON_OBJECT && i < properties->length) {
-    tsl__string key = {properties->items[i].key, properties->items[i].key_length};
+    tsl__string key = tsl__json_key(&properties->items[i]);
     if (!has_member(arguments, key)) value->key = key.at, value->key_length = key.length;
   }
   value->user = 0;
-  (void)m;
 }
 
 /* A name that the schema has in another spelling becomes the schema's. */
 static void name_by_spelling(tsl__mend *m, const tsl__json *properties, const tsl__json *arguments,
                              tsl__json *value, uint32_t at) {
-  tsl__string key = {value->key, value->key_length}, none = {"", 0};
+  tsl__string key = tsl__json_key(value);
   m->work += properties->length;
   for (uint32_t i = 0; i < properties->length && m->work <= m->work_max; i++) {
-    tsl__string known = {properties->items[i].key, properties->items[i].key_length};
+    tsl__string known = tsl__json_key(&properties->items[i]);
     if (!tsl__mend_alike(known, key) || has_member(arguments, known)) continue;
     value->key = known.at;
     value->key_length = known.length;
-    tsl__mend_note(m, &m->notes, TSL__REPAIR_NAME, at, none);
+    tsl__mend_note(m, TSL__REPAIR_NAME, at);
     return;
   }
 }
@@ -269,7 +258,8 @@ static void name_by_spelling(tsl__mend *m, const tsl__json *properties, const ts
 
 /* Is it none of the values that "enum" or "const" list? */
 static bool is_unlisted(const tsl__json *schema, const tsl__json *value) {
-  const tsl__json *list = GET(schema, "enum"), *one = GET(schema, "const");
+  const tsl__json *list = tsl__json_member(schema, "enum"),
+                  *one = tsl__json_member(schema, "const");
   bool found = !list || list->kind != TSL__JSON_ARRAY;
   for (uint32_t i = 0; !found && i < list->length; i++)
     found = tsl__json_equal(&list->items[i], value);
@@ -301,8 +291,9 @@ static bool is_whole(const tsl__json *value) {
 static bool is_wrong(const tsl__mend *m, const tsl__json *root, const tsl__json *schema,
                      const tsl__json *value) {
   uint32_t kinds = tsl__mend_kinds(root, schema);
-  const tsl__json *type = schema->kind == TSL__JSON_OBJECT ? GET(schema, "type") : NULL;
-  bool integer = type && tsl__json_is(type, "integer", 7) && value->kind == TSL__JSON_NUMBER;
+  const tsl__json *type =
+      schema->kind == TSL__JSON_OBJECT ? tsl__json_member(schema, "type") : NULL;
+  bool integer = tsl__json_says(type, "integer") && value->kind == TSL__JSON_NUMBER;
   return (kinds && !(kinds >> value->kind & 1u)) || (integer && !is_whole(value)) ||
          is_unlisted(schema, value) || is_refused_inside(m, value);
 }
@@ -315,11 +306,9 @@ static void drop_doubles(tsl__mend *m, tsl__json *arguments, uint32_t at) {
     bool again = false;
     m->work += arguments->length - i;
     for (uint32_t k = i + 1; m->work <= m->work_max && k < arguments->length && !again; k++)
-      again = one->key_length == arguments->items[k].key_length &&
-              !memcmp(one->key, arguments->items[k].key, one->key_length);
+      again = tsl__json_same_key(one, &arguments->items[k]);
     if (again)
-      tsl__mend_note(m, &m->notes, TSL__REPAIR_WRONG_ARGUMENT, at,
-                     (tsl__string){one->key, one->key_length});
+      tsl__mend_note_name(m, TSL__REPAIR_WRONG_ARGUMENT, at, tsl__json_key(one));
     else
       arguments->items[kept++] = *one;
   }
@@ -328,36 +317,36 @@ static void drop_doubles(tsl__mend *m, tsl__json *arguments, uint32_t at) {
 
 static void note_missing(tsl__mend *m, const tsl__json *schema, const tsl__json *arguments,
                          uint32_t at) {
-  const tsl__json *required = GET(schema, "required");
+  const tsl__json *required = tsl__json_member(schema, "required");
   for (uint32_t i = 0; required && required->kind == TSL__JSON_ARRAY && i < required->length; i++) {
     tsl__string key = {required->items[i].text, required->items[i].length};
     m->work += arguments->length;
     if (required->items[i].kind == TSL__JSON_STRING && m->work <= m->work_max &&
         !has_member(arguments, key))
-      tsl__mend_note(m, &m->notes, TSL__REPAIR_MISSING_ARGUMENT, at, key);
+      tsl__mend_note_name(m, TSL__REPAIR_MISSING_ARGUMENT, at, key);
   }
 }
 
 void tsl__mend_fit(tsl__mend *m, const tsl__mend_tool *tool, tsl__json *arguments, uint32_t at) {
   const tsl__json *schema = tool ? tool->parameters : NULL;
-  const tsl__json *properties = schema ? GET(schema, "properties") : NULL;
+  const tsl__json *properties = tsl__json_member(schema, "properties");
   for (uint32_t i = 0; i < arguments->length; i++) {
     tsl__json *value = &arguments->items[i];
-    if (value->user) name_by_place(m, properties, arguments, i);
+    if (value->user) name_by_place(properties, arguments, i);
     if (!schema) continue;
-    tsl__string key = {value->key, value->key_length};
+    tsl__string key = tsl__json_key(value);
     const tsl__json *of = tsl__mend_property(schema, schema, key);
     if (!of && properties && properties->kind == TSL__JSON_OBJECT && !open_to_others(schema)) {
       name_by_spelling(m, properties, arguments, value, at);
-      key = (tsl__string){value->key, value->key_length};
+      key = tsl__json_key(value);
       of = tsl__mend_property(schema, schema, key);
     }
     if (of)
       fit_value(m, schema, of, value, at);
     else if (properties && !open_to_others(schema))
-      tsl__mend_note(m, &m->notes, TSL__REPAIR_UNKNOWN_ARGUMENT, at, key);
+      tsl__mend_note_name(m, TSL__REPAIR_UNKNOWN_ARGUMENT, at, key);
     if (of && is_wrong(m, schema, of, value))
-      tsl__mend_note(m, &m->notes, TSL__REPAIR_WRONG_ARGUMENT, at, key);
+      tsl__mend_note_name(m, TSL__REPAIR_WRONG_ARGUMENT, at, key);
   }
   drop_doubles(m, arguments, at);
   if (schema) note_missing(m, schema, arguments, at);
@@ -365,8 +354,7 @@ void tsl__mend_fit(tsl__mend *m, const tsl__mend_tool *tool, tsl__json *argument
 
 /* The properties of a tool, or NULL where it names none. */
 static const tsl__json *properties_of(const tsl__mend_tool *tool) {
-  const tsl__json *properties =
-      tool && tool->parameters ? GET(tool->parameters, "properties") : NULL;
+  const tsl__json *properties = tool ? tsl__json_member(tool->parameters, "properties") : NULL;
   return properties && properties->kind == TSL__JSON_OBJECT && properties->length ? properties
                                                                                   : NULL;
 }
@@ -392,13 +380,6 @@ static bool name_all(tsl__mend *m, const tsl__mend_tool *tool, const tsl__json *
   return true;
 }
 
-static tsl__json *empty_object(tsl__mend *m) {
-  tsl__json *out = tsl__arena_alloc(m->arena, sizeof *out);
-  if (!out) return m->status = TSL_ERR_NO_MEMORY, NULL;
-  *out = (tsl__json){.kind = TSL__JSON_OBJECT};
-  return out;
-}
-
 /* f({"a": 1}): one argument without a name, which is all of them. It is not, where the first
  * property may be an object. */
 static bool holds_all(const tsl__mend_tool *tool, const tsl__json *value) {
@@ -419,10 +400,9 @@ static const tsl__json *unwrapped(tsl__mend *m, const tsl__mend_tool *tool, cons
   if (!properties || value->kind != TSL__JSON_OBJECT || value->length != 1) return value;
   inner = &value->items[0];
   for (size_t i = 0; inner->kind == TSL__JSON_OBJECT && i < sizeof wrappers / sizeof *wrappers; i++)
-    if (inner->key_length == strlen(wrappers[i]) &&
-        !memcmp(inner->key, wrappers[i], inner->key_length) &&
-        !tsl__json_get(properties, wrappers[i], strlen(wrappers[i]))) {
-      tsl__mend_note(m, &m->notes, TSL__REPAIR_MEMBER, at, (tsl__string){"", 0});
+    if (tsl__string_is(tsl__json_key(inner), wrappers[i]) &&
+        !tsl__json_member(properties, wrappers[i])) {
+      tsl__mend_note(m, TSL__REPAIR_MEMBER, at);
       return inner;
     }
   return value;
@@ -433,14 +413,15 @@ static const tsl__json *unwrapped(tsl__mend *m, const tsl__mend_tool *tool, cons
 static tsl__json *paired(tsl__mend *m, const tsl__mend_tool *tool, const tsl__json *list) {
   const tsl__json *properties = properties_of(tool);
   if (!properties || list->kind != TSL__JSON_ARRAY || !list->length) return NULL;
-  tsl__json *out = empty_object(m),
+  tsl__json *out = tsl__mend_new_object(m),
             *items = tsl__arena_copy(m->arena, list->items, list->length * sizeof *items);
   if (!out || !items) return m->status = TSL_ERR_NO_MEMORY, NULL;
   for (uint32_t i = 0; i < list->length; i++) {
     const tsl__json *pair = &list->items[i], *name, *value;
     if (pair->kind != TSL__JSON_OBJECT || pair->length != 2) return NULL;
-    name = GET(pair, "name") ? GET(pair, "name") : GET(pair, "key");
-    value = GET(pair, "value");
+    name = tsl__json_member(pair, "name") ? tsl__json_member(pair, "name")
+                                          : tsl__json_member(pair, "key");
+    value = tsl__json_member(pair, "value");
     if (!name || !value || name->kind != TSL__JSON_STRING ||
         !tsl__json_get(properties, name->text, name->length))
       return NULL;
@@ -455,34 +436,32 @@ static tsl__json *paired(tsl__mend *m, const tsl__mend_tool *tool, const tsl__js
 
 tsl__json *tsl__mend_object(tsl__mend *m, const tsl__mend_tool *tool, const tsl__json *value,
                             uint32_t at) {
-  tsl__json *out = empty_object(m), *inner;
-  tsl__string none = {"", 0};
+  tsl__json *out = tsl__mend_new_object(m), *inner;
   if (!out) return NULL;
   if (value && holds_all(tool, value)) value = &value->items[0];
   if (value) value = unwrapped(m, tool, value, at);
   tsl__json *pairs = value ? paired(m, tool, value) : NULL;
   if (pairs) {
-    tsl__mend_note(m, &m->notes, TSL__REPAIR_MEMBER, at, none);
+    tsl__mend_note(m, TSL__REPAIR_MEMBER, at);
     value = pairs;
   }
   if (value && value->kind == TSL__JSON_OBJECT) {
     become(out, value);
   } else if (value && value->kind == TSL__JSON_STRING && value->length &&
-             (inner =
-                  decode(m, (tsl__string){value->text, value->length}, KIND(TSL__JSON_OBJECT)))) {
-    tsl__mend_note(m, &m->notes, TSL__REPAIR_ENCODED, at, none);
+             (inner = decode(m, tsl__json_text(value), KIND(TSL__JSON_OBJECT)))) {
+    tsl__mend_note(m, TSL__REPAIR_ENCODED, at);
     become(out, inner);
   } else if (value && value->kind == TSL__JSON_ARRAY && value->length == 1 &&
              value->items[0].kind == TSL__JSON_OBJECT) {
-    tsl__mend_note(m, &m->notes, TSL__REPAIR_BRACKET, at, none);
+    tsl__mend_note(m, TSL__REPAIR_BRACKET, at);
     become(out, &value->items[0]);
   } else if (value && value->kind != TSL__JSON_NULL &&
              !((value->kind == TSL__JSON_STRING || value->kind == TSL__JSON_ARRAY) &&
                !value->length)) {
     if (!name_all(m, tool, value, out)) return NULL;
-    tsl__mend_note(m, &m->notes, TSL__REPAIR_POSITION, at, none);
+    tsl__mend_note(m, TSL__REPAIR_POSITION, at);
   } else if (value) {
-    tsl__mend_note(m, &m->notes, TSL__REPAIR_TYPE, at, none);
+    tsl__mend_note(m, TSL__REPAIR_TYPE, at);
   }
   out->key = NULL;
   out->key_length = 0;

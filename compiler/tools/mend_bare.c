@@ -27,18 +27,8 @@
 #define LABEL_MAX 32u /* bytes of the name of a part */
 #define JOINT_MAX 96u /* bytes between a name and its arguments */
 
-static const tsl__string none = {"", 0};
-
-static void note(tsl__mend *m, tsl__repair repair, uint32_t at) {
-  tsl__mend_note(m, &m->notes, repair, at, none);
-}
-static char byte_at(const tsl__mend *m, uint32_t at) { return at < m->length ? m->text[at] : 0; }
-static tsl__json *as_value(tsl__mend_json *l) { return tsl__mend_json_value(l); }
-static uint32_t match(const tsl__mend *m, uint32_t at, const char *text) {
-  return tsl__mend_match(m, at, (tsl__string){text, (uint32_t)strlen(text)});
-}
 static uint32_t past_blanks(const tsl__mend *m, uint32_t at) {
-  while (byte_at(m, at) == ' ' || byte_at(m, at) == '\t') at++;
+  while (tsl__mend_byte(m, at) == ' ' || tsl__mend_byte(m, at) == '\t') at++;
   return at;
 }
 static bool is_letter(char c) { return (c | 32) >= 'a' && (c | 32) <= 'z'; }
@@ -58,18 +48,18 @@ static const tsl__string heads[] = {
  * 0: neither stands there. *head: the word that closes the tag. */
 static uint32_t function_tag(const tsl__mend *m, uint32_t at, tsl__string *head) {
   tsl__string name;
-  if (byte_at(m, at) != '<') return 0;
+  if (tsl__mend_byte(m, at) != '<') return 0;
   for (size_t i = 0; i < COUNT(heads); i++) {
     uint32_t word = tsl__mend_match(m, past_blanks(m, at + 1), heads[i]),
-             key = word ? past_blanks(m, word) : 0, to = key ? match(m, key, "name") : 0;
+             key = word ? past_blanks(m, word) : 0, to = key ? tsl__mend_word(m, key, "name") : 0;
     to = past_blanks(m, to && to > word + 4 ? to : key);
     *head = heads[i];
-    if (word && byte_at(m, to) == '=') return to + 1;
+    if (word && tsl__mend_byte(m, to) == '=') return to + 1;
   }
   uint32_t behind = known_name(m, at + 1, &name);
   *head = name;
-  if (!behind || byte_at(m, behind) != '>') return 0;
-  char first = byte_at(m, tsl__mend_space(m, behind + 1)); /* <f> alone is text */
+  if (!behind || tsl__mend_byte(m, behind) != '>') return 0;
+  char first = tsl__mend_byte(m, tsl__mend_space(m, behind + 1)); /* <f> alone is text */
   return first == '<' || first == '{' ? at + 1 : 0;
 }
 
@@ -77,17 +67,17 @@ static uint32_t function_tag(const tsl__mend *m, uint32_t at, tsl__string *head)
 static uint32_t read_function_tag(tsl__mend *m, uint32_t at) {
   const tsl__mend_form tag = {.kind = TSL__MEND_ELEMENTS,
                               .after = {">", 1},
-                              .style = tsl__mend_style_of((tsl__string){"qwen_xml", 8})};
+                              .style = tsl__mend_style_of(tsl__string_of("qwen_xml"))};
   tsl__string head;
   uint32_t inside = function_tag(m, at, &head);
   if (!inside) return 0;
   m->notes.n = 0;
-  note(m, TSL__REPAIR_STYLE, at);
+  tsl__mend_note(m, TSL__REPAIR_STYLE, at);
   uint32_t to = tsl__mend_styled(m, &tag, inside), end = to ? tsl__mend_space(m, to) : 0;
-  uint32_t name = end ? match(m, end, "</") : 0;
+  uint32_t name = end ? tsl__mend_word(m, end, "</") : 0;
   name = name ? tsl__mend_match(m, past_blanks(m, name), head) : 0;
   name = name ? past_blanks(m, name) : 0;
-  return name && byte_at(m, name) == '>' ? name + 1 : to;
+  return name && tsl__mend_byte(m, name) == '>' ? name + 1 : to;
 }
 
 /* f and its elements, without what stands in front of the name. */
@@ -98,7 +88,8 @@ static uint32_t read_bare_elements(tsl__mend *m, uint32_t at) {
     const tsl__mend_form *f = &m->plan->forms[i];
     if (f->kind != TSL__MEND_ELEMENTS || f->attributes || !f->style || !*f->style->open) continue;
     m->notes.n = 0;
-    if (match(m, tsl__mend_space(m, behind), f->style->open)) return tsl__mend_styled(m, f, at);
+    if (tsl__mend_word(m, tsl__mend_space(m, behind), f->style->open))
+      return tsl__mend_styled(m, f, at);
   }
   return 0;
 }
@@ -116,14 +107,14 @@ static bool is_joint(const tsl__mend *m, uint32_t from) {
       return false;
     }
   }
-  return byte_at(m, at) == '{';
+  return tsl__mend_byte(m, at) == '{';
 }
 
 /* call:f{...}, functions.f:0 {...}, f[ARGS]{...}: what a form has behind its first tag. */
 static uint32_t read_bare_named(tsl__mend *m, uint32_t at) {
-  tsl__mend_form form = {.kind = TSL__MEND_JSON, .after = none, .then = none, .id_prefix = none};
+  tsl__mend_form form = {.kind = TSL__MEND_JSON};
   tsl__string name;
-  uint32_t called = match(m, at, "call:"), from = called ? tsl__mend_space(m, called) : at,
+  uint32_t called = tsl__mend_word(m, at, "call:"), from = called ? tsl__mend_space(m, called) : at,
            behind = known_name(m, from, &name);
   if (!behind || !is_joint(m, behind)) return 0;
   for (uint32_t i = 0; i < m->plan->form_count; i++)
@@ -131,7 +122,7 @@ static uint32_t read_bare_named(tsl__mend *m, uint32_t at) {
       form = m->plan->forms[i];
       break;
     }
-  form.start = none;
+  form.start = TSL__NO_TEXT;
   form.ends = false;
   m->notes.n = 0;
   return tsl__mend_form_at(m, &form, from);
@@ -147,8 +138,8 @@ static uint32_t label(const tsl__mend *m, uint32_t at, tsl__string *out) {
          (tsl__mend_is_name_byte(m->text[i]) || m->text[i] == ' ' || m->text[i] == '*'))
     word |= is_letter(m->text[i++]);
   *out = (tsl__string){m->text + at, i - at};
-  if (!word || byte_at(m, i) != ':') return 0;
-  for (i++; byte_at(m, i) == '*'; i++) continue;
+  if (!word || tsl__mend_byte(m, i) != ':') return 0;
+  for (i++; tsl__mend_byte(m, i) == '*'; i++) continue;
   return past_blanks(m, i);
 }
 
@@ -180,7 +171,7 @@ static uint32_t read_line(tsl__mend *m, uint32_t at, tsl__json *out) {
 static uint32_t read_properties(tsl__mend *m, const tsl__mend_tool *tool, uint32_t at,
                                 tsl__json *out) {
   const tsl__json *schema = tool ? tool->parameters : NULL, *of;
-  TSL__VEC(tsl__json) all = {0};
+  tsl__mend_values all = {0};
   tsl__string key;
   uint32_t to = 0, value;
   while (schema && m->status == TSL_OK && (value = label(m, at = tsl__mend_space(m, at), &key)) &&
@@ -191,10 +182,8 @@ static uint32_t read_properties(tsl__mend *m, const tsl__mend_tool *tool, uint32
                          value, &one);
     if (!tsl__vec_push(m->alloc, &all, one)) m->status = TSL_ERR_NO_MEMORY;
   }
-  *out = (tsl__json){.kind = TSL__JSON_OBJECT, .length = (uint32_t)all.n};
-  out->items = all.n ? tsl__arena_copy(m->arena, all.at, all.n * sizeof *all.at) : NULL;
-  if (all.n && !out->items) m->status = TSL_ERR_NO_MEMORY, out->length = 0;
-  tsl__vec_free(m->alloc, &all);
+  *out = (tsl__json){.kind = TSL__JSON_OBJECT};
+  tsl__mend_collect(m, &all, TSL__JSON_OBJECT, out);
   return to;
 }
 
@@ -202,13 +191,14 @@ static uint32_t read_properties(tsl__mend *m, const tsl__mend_tool *tool, uint32
 static uint32_t read_parts(tsl__mend *m, tsl__string name, uint32_t from, uint32_t at, bool any) {
   const tsl__mend_tool *tool;
   tsl__json line;
-  uint32_t to = 0, fence = match(m, at, "```json");
+  uint32_t to = 0, fence = tsl__mend_word(m, at, "```json");
   if (fence) at = tsl__mend_space(m, fence);
-  bool json = byte_at(m, at) == '{' || byte_at(m, at) == '[';
+  bool json = tsl__mend_byte(m, at) == '{' || tsl__mend_byte(m, at) == '[';
   if (!json && !any) return 0;
   m->notes.n = 0;
-  note(m, TSL__REPAIR_STYLE, from);
-  const tsl__json *value = json ? tsl__mend_read_json(m, at, none, as_value, &to) : &line;
+  tsl__mend_note(m, TSL__REPAIR_STYLE, from);
+  const tsl__json *value =
+      json ? tsl__mend_read_json(m, at, TSL__NO_TEXT, tsl__mend_json_value, &to) : &line;
   name = tsl__mend_known_name(m, name, from, &tool);
   if (!json) to = read_line(m, at, &line);
   if (!json && !line.length) {
@@ -216,8 +206,8 @@ static uint32_t read_parts(tsl__mend *m, tsl__string name, uint32_t from, uint32
     to = end ? end : to;
   }
   if (!value || m->status != TSL_OK) return 0;
-  if (fence) fence = match(m, tsl__mend_space(m, to), "```");
-  tsl__mend_add(m, name, none, tsl__mend_object(m, tool, value, at), from);
+  if (fence) fence = tsl__mend_word(m, tsl__mend_space(m, to), "```");
+  tsl__mend_add(m, name, TSL__NO_TEXT, tsl__mend_object(m, tool, value, at));
   m->parted++;
   return fence ? fence : to;
 }
@@ -227,17 +217,17 @@ static uint32_t read_lines(tsl__mend *m, uint32_t at) {
   tsl__string name, first, second;
   uint32_t from = label(m, at, &first);
   if (!from) return 0;
-  while (byte_at(m, from) == '`' || byte_at(m, from) == '"') from++;
+  while (tsl__mend_byte(m, from) == '`' || tsl__mend_byte(m, from) == '"') from++;
   uint32_t behind = known_name(m, from, &name);
-  if (behind && byte_at(m, behind) == '(') {
+  if (behind && tsl__mend_byte(m, behind) == '(') {
     uint32_t to = tsl__mend_python(m, from);
     m->parted += to != 0;
     return to;
   }
-  while (behind && (byte_at(m, behind) == '`' || byte_at(m, behind) == '"')) behind++;
+  while (behind && (tsl__mend_byte(m, behind) == '`' || tsl__mend_byte(m, behind) == '"')) behind++;
   behind = behind ? past_blanks(m, behind) : 0;
-  if (byte_at(m, behind) == '\r') behind++;
-  if (!behind || byte_at(m, behind) != '\n') return 0;
+  if (tsl__mend_byte(m, behind) == '\r') behind++;
+  if (!behind || tsl__mend_byte(m, behind) != '\n') return 0;
   uint32_t value = label(m, tsl__mend_space(m, behind), &second);
   return value ? read_parts(m, name, from, value, says_arguments(second)) : 0;
 }
@@ -247,16 +237,16 @@ static uint32_t read_tags(tsl__mend *m, uint32_t at) {
   static const char *const begins[] = {"<arguments>", "<parameters>", "<args>", "<input>"},
                            *const ends[] = {"</arguments>", "</parameters>", "</args>", "</input>"};
   tsl__string name;
-  uint32_t from = match(m, at, "<name>"), to = 0, behind;
-  if (!from) from = match(m, at, "<tool_name>");
+  uint32_t from = tsl__mend_word(m, at, "<name>"), to = 0, behind;
+  if (!from) from = tsl__mend_word(m, at, "<tool_name>");
   if (!from || !(behind = known_name(m, tsl__mend_space(m, from), &name))) return 0;
   behind = tsl__mend_space(m, behind);
-  uint32_t next = match(m, behind, "</name>");
-  if (!next) next = match(m, behind, "</tool_name>");
+  uint32_t next = tsl__mend_word(m, behind, "</name>");
+  if (!next) next = tsl__mend_word(m, behind, "</tool_name>");
   for (size_t i = 0; next && !to && i < COUNT(begins); i++) {
-    uint32_t value = match(m, tsl__mend_space(m, next), begins[i]);
+    uint32_t value = tsl__mend_word(m, tsl__mend_space(m, next), begins[i]);
     if (value) to = read_parts(m, name, from, tsl__mend_space(m, value), false);
-    uint32_t end = to ? match(m, tsl__mend_space(m, to), ends[i]) : 0;
+    uint32_t end = to ? tsl__mend_word(m, tsl__mend_space(m, to), ends[i]) : 0;
     if (end) to = end;
   }
   return to;
@@ -264,7 +254,7 @@ static uint32_t read_tags(tsl__mend *m, uint32_t at) {
 
 uint32_t tsl__mend_parted(tsl__mend *m, uint32_t at) {
   at = tsl__mend_space(m, at);
-  return byte_at(m, at) == '<' ? read_tags(m, at) : read_lines(m, at);
+  return tsl__mend_byte(m, at) == '<' ? read_tags(m, at) : read_lines(m, at);
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
@@ -273,12 +263,12 @@ uint32_t tsl__mend_bare(tsl__mend *m, uint32_t at) {
   static const tsl__mend_form json = {.kind = TSL__MEND_ENVELOPE},
                               python = {.kind = TSL__MEND_PYTHON};
   bool before = m->bare;
-  char c = byte_at(m, at);
+  char c = tsl__mend_byte(m, at);
   bool word = tsl__mend_is_name_byte(c);
   m->bare = true;
   uint32_t to = c == '{' || c == '[' ? tsl__mend_form_at(m, &json, at) : 0;
   if (!to && (c == '[' || word) && (to = tsl__mend_form_at(m, &python, at)) && !m->plan->python)
-    tsl__mend_note(m, &m->outer, TSL__REPAIR_STYLE, at, none);
+    tsl__mend_note_answer(m, TSL__REPAIR_STYLE, at);
   if (!to && c == '<') to = read_function_tag(m, at);
   if (!to && word) to = read_bare_elements(m, at);
   if (!to && word) to = read_bare_named(m, at);

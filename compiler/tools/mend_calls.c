@@ -34,25 +34,8 @@
 
 #define GAP_MAX 256u /* bytes between a name and its arguments */
 
-static const tsl__string none = {"", 0};
-
-static void note(tsl__mend *m, tsl__repair repair, uint32_t at) {
-  tsl__mend_note(m, &m->notes, repair, at, none);
-}
-static bool is(tsl__string s, const char *word) {
-  return s.length == strlen(word) && !memcmp(s.at, word, s.length);
-}
-static char byte_at(const tsl__mend *m, uint32_t at) { return at < m->length ? m->text[at] : 0; }
-
-static tsl__string trimmed(tsl__string s) {
-  while (s.length && tsl__mend_is_space(s.at[0])) s.at++, s.length--;
-  while (s.length && tsl__mend_is_space(s.at[s.length - 1])) s.length--;
-  return s;
-}
-
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static tsl__json *as_value(tsl__mend_json *l) { return tsl__mend_json_value(l); }
 static tsl__json *as_call(tsl__mend_json *l) { return tsl__mend_json_members(l, ')'); }
 static tsl__json *as_members(tsl__mend_json *l) { return tsl__mend_json_members(l, '}'); }
 
@@ -70,7 +53,8 @@ tsl__json *tsl__mend_read_json(tsl__mend *m, uint32_t at, tsl__string quote, tsl
   if (!value || l.unclean) {
     tsl__mend_json again = l;
     uint32_t inside = at;
-    while (byte_at(m, inside) == '[' || tsl__mend_is_space(byte_at(m, inside))) inside++;
+    while (tsl__mend_byte(m, inside) == '[' || tsl__mend_is_space(tsl__mend_byte(m, inside)))
+      inside++;
     uint32_t bound = tsl__mend_bound(m, inside + 1);
     m->work += l.at - at + (bound - at);
     again.at = at;
@@ -83,7 +67,7 @@ tsl__json *tsl__mend_read_json(tsl__mend *m, uint32_t at, tsl__string quote, tsl
   }
   if (l.status != TSL_OK) m->status = l.status;
   if (!value || m->status != TSL_OK) return NULL;
-  tsl__mend_notes_of(m, &l);
+  tsl__mend_notes_of(m, &l, 0);
   *to = l.at;
   return value;
 }
@@ -94,13 +78,12 @@ tsl__json *tsl__mend_read_json(tsl__mend *m, uint32_t at, tsl__string quote, tsl
 static const tsl__json *member(const tsl__json *object, const char *const *names, size_t n,
                                const char **found) {
   for (size_t i = 0; i < n; i++) {
-    const tsl__json *v = tsl__json_get(object, names[i], strlen(names[i]));
+    const tsl__json *v = tsl__json_member(object, names[i]);
     if (v) return *found = names[i], v;
   }
   for (size_t i = 0; i < n; i++)
     for (uint32_t k = 0; k < object->length; k++) {
-      tsl__string key = {object->items[k].key, object->items[k].key_length};
-      if (tsl__mend_alike((tsl__string){names[i], (uint32_t)strlen(names[i])}, key))
+      if (tsl__mend_alike(tsl__string_of(names[i]), tsl__json_key(&object->items[k])))
         return *found = "", &object->items[k];
     }
   return NULL;
@@ -133,7 +116,7 @@ static bool text_of(const tsl__json *value, tsl__string *out) {
 static bool keyed_by_name(const tsl__mend *m, const tsl__json *object, envelope *out) {
   if (object->length != 1) return false;
   const tsl__json *only = &object->items[0];
-  tsl__string name = {only->key, only->key_length};
+  tsl__string name = tsl__json_key(only);
   bool own = m->plan->name_key.at && !m->plan->name_key.length;
   if (!tsl__mend_tool_of(m, name) && !(own && only->kind == TSL__JSON_OBJECT)) return false;
   *out = (envelope){.name = name, .arguments = only};
@@ -162,15 +145,16 @@ static bool open_envelope(const tsl__mend *m, const tsl__json *object, envelope 
 
 /* The members of an envelope without "arguments": those that are not the name, the id or a type. */
 static tsl__json *members_beside(tsl__mend *m, const tsl__json *object) {
-  tsl__json *out = tsl__arena_alloc(m->arena, sizeof *out),
+  tsl__json *out = tsl__mend_new_object(m),
             *items = tsl__arena_alloc(m->arena, (object->length + 1) * sizeof *items);
   if (!out || !items) return m->status = TSL_ERR_NO_MEMORY, NULL;
-  *out = (tsl__json){.kind = TSL__JSON_OBJECT, .items = items};
+  out->items = items;
   for (uint32_t i = 0; i < object->length; i++) {
-    tsl__string key = {object->items[i].key, object->items[i].key_length};
-    bool known = is(key, "type");
-    for (size_t k = 0; k < COUNT(name_keys) && !known; k++) known = is(key, name_keys[k]);
-    for (size_t k = 0; k < COUNT(id_keys) && !known; k++) known = is(key, id_keys[k]);
+    tsl__string key = tsl__json_key(&object->items[i]);
+    bool known = tsl__string_is(key, "type");
+    for (size_t k = 0; k < COUNT(name_keys) && !known; k++)
+      known = tsl__string_is(key, name_keys[k]);
+    for (size_t k = 0; k < COUNT(id_keys) && !known; k++) known = tsl__string_is(key, id_keys[k]);
     if (!known) items[out->length++] = object->items[i];
   }
   return out;
@@ -185,16 +169,17 @@ static bool add_envelope(tsl__mend *m, const tsl__json *object, uint32_t at) {
   if (!open_envelope(m, object, &e)) return false;
   tsl__string name = tsl__mend_known_name(m, e.name, at, &tool);
   if (!tool && m->bare && (!p->bare_envelope || e.bare)) return false;
-  bool own_name = p->name_key.length ? e.name_key && is(p->name_key, e.name_key) : !e.name_key,
-       own_arguments =
-           !p->arguments_key.length || !e.arguments_key || is(p->arguments_key, e.arguments_key);
+  bool own_name =
+           p->name_key.length ? e.name_key && tsl__string_is(p->name_key, e.name_key) : !e.name_key,
+       own_arguments = !p->arguments_key.length || !e.arguments_key ||
+                       tsl__string_is(p->arguments_key, e.arguments_key);
   uint32_t own = 1 + (e.arguments != NULL) + (p->ids && e.id.length);
   if (!own_name || !own_arguments || e.wrapped || object->length > own)
-    note(m, TSL__REPAIR_MEMBER, at);
+    tsl__mend_note(m, TSL__REPAIR_MEMBER, at);
   const tsl__json *arguments = e.bare ? members_beside(m, object) : e.arguments;
-  if (e.bare) note(m, TSL__REPAIR_MEMBER, at);
+  if (e.bare) tsl__mend_note(m, TSL__REPAIR_MEMBER, at);
   if (m->status != TSL_OK) return false;
-  tsl__mend_add(m, name, e.id, tsl__mend_object(m, tool, arguments, at), at);
+  tsl__mend_add(m, name, e.id, tsl__mend_object(m, tool, arguments, at));
   return m->status == TSL_OK;
 }
 
@@ -202,16 +187,17 @@ static bool add_envelope(tsl__mend *m, const tsl__json *object, uint32_t at) {
 static bool add_envelopes(tsl__mend *m, const tsl__json *value, uint32_t at) {
   envelope e;
   if (value->kind == TSL__JSON_OBJECT) {
-    const tsl__json *list = tsl__json_get(value, "tool_calls", 10);
+    const tsl__json *list = tsl__json_member(value, "tool_calls");
     if (!list || list->kind != TSL__JSON_ARRAY || !list->length) return add_envelope(m, value, at);
-    note(m, TSL__REPAIR_MEMBER, at);
+    tsl__mend_note(m, TSL__REPAIR_MEMBER, at);
     return add_envelopes(m, list, at);
   }
   if (value->kind != TSL__JSON_ARRAY || !value->length) return false;
-  if (!m->plan->lists) note(m, TSL__REPAIR_BRACKET, at);
+  if (!m->plan->lists) tsl__mend_note(m, TSL__REPAIR_BRACKET, at);
   for (uint32_t i = 0; i < value->length; i++)
     if (!open_envelope(m, &value->items[i], &e) ||
-        (m->bare && (!m->plan->bare_envelope || e.bare) && !tsl__mend_tool_of(m, trimmed(e.name))))
+        (m->bare && (!m->plan->bare_envelope || e.bare) &&
+         !tsl__mend_tool_of(m, tsl__mend_trimmed(e.name))))
       return false;
   size_t before = m->calls.n;
   for (uint32_t i = 0; i < value->length; i++)
@@ -222,15 +208,14 @@ static bool add_envelopes(tsl__mend *m, const tsl__json *value, uint32_t at) {
 /* Line breaks that are spelled: \\n behind markup, as in a string. */
 static uint32_t past_lines(tsl__mend *m, uint32_t at) {
   uint32_t to = tsl__mend_space(m, at);
-  for (; m->length - to >= 2 && !memcmp(m->text + to, "\\n", 2); at = to)
-    to = tsl__mend_space(m, to + 2);
+  for (; tsl__mend_has(m, to, "\\n"); at = to) to = tsl__mend_space(m, to + 2);
   return at;
 }
 
 static uint32_t past_fence(const tsl__mend *m, uint32_t at) {
   uint32_t to = tsl__mend_space(m, at);
-  if (m->length - to < 3 || memcmp(m->text + to, "```", 3)) return at;
-  for (to += 3; tsl__mend_is_name_byte(byte_at(m, to)); to++) continue;
+  if (!tsl__mend_has(m, to, "```")) return at;
+  for (to += 3; tsl__mend_is_name_byte(tsl__mend_byte(m, to)); to++) continue;
   return to;
 }
 
@@ -240,13 +225,14 @@ static uint32_t read_envelopes(tsl__mend *m, uint32_t at, bool opened) {
   uint32_t end = 0;
   for (;;) {
     uint32_t from = tsl__mend_space(m, at), to;
-    while (end && (byte_at(m, from) == ',' || byte_at(m, from) == ';'))
+    while (end && (tsl__mend_byte(m, from) == ',' || tsl__mend_byte(m, from) == ';'))
       from = tsl__mend_space(m, from + 1);
-    bool braceless = opened && !end && byte_at(m, from) == '"';
-    if (byte_at(m, from) != '{' && byte_at(m, from) != '[' && !braceless) return end;
+    bool braceless = opened && !end && tsl__mend_byte(m, from) == '"';
+    if (tsl__mend_byte(m, from) != '{' && tsl__mend_byte(m, from) != '[' && !braceless) return end;
     size_t notes = m->notes.n;
-    if (braceless) note(m, TSL__REPAIR_BRACKET, from);
-    tsl__json *value = tsl__mend_read_json(m, from, none, braceless ? as_members : as_value, &to);
+    if (braceless) tsl__mend_note(m, TSL__REPAIR_BRACKET, from);
+    tsl__json *value = tsl__mend_read_json(m, from, TSL__NO_TEXT,
+                                           braceless ? as_members : tsl__mend_json_value, &to);
     m->listed |= value && value->kind == TSL__JSON_ARRAY;
     if (!value || !add_envelopes(m, value, from)) {
       m->work += value ? to - from : 0;
@@ -263,7 +249,7 @@ static uint32_t read_envelopes(tsl__mend *m, uint32_t at, bool opened) {
  */
 static tsl__string id_of(tsl__mend *m, const tsl__mend_form *f, tsl__string name, tsl__string raw,
                          uint32_t from, uint32_t to) {
-  tsl__string id = trimmed(raw);
+  tsl__string id = tsl__mend_trimmed(raw);
   if (!f->id_prefix.length) return id;
   tsl__out o = {.alloc = m->alloc};
   bool digits = id.length > 0, whole = from >= 10 && !memcmp(m->text + from - 10, "functions.", 10);
@@ -274,13 +260,13 @@ static tsl__string id_of(tsl__mend *m, const tsl__mend_form *f, tsl__string name
     tsl__out_string(&o, ":");
     tsl__out_put(&o, id.at, id.length);
   } else {
-    tsl__string all = trimmed((tsl__string){m->text + from, to - from});
+    tsl__string all = tsl__mend_trimmed((tsl__string){m->text + from, to - from});
     tsl__out_put(&o, all.at, all.length);
-    note(m, TSL__REPAIR_ID, from);
+    tsl__mend_note(m, TSL__REPAIR_ID, from);
   }
   char *copy = tsl__arena_copy(m->arena, o.text.at, o.text.n);
   tsl__string out = {copy, (uint32_t)o.text.n};
-  if (o.failed || !copy) m->status = TSL_ERR_NO_MEMORY, out = none;
+  if (o.failed || !copy) m->status = TSL_ERR_NO_MEMORY, out = TSL__NO_TEXT;
   tsl__vec_free(m->alloc, &o.text);
   return out;
 }
@@ -289,7 +275,7 @@ static tsl__string id_of(tsl__mend *m, const tsl__mend_form *f, tsl__string name
 static uint32_t bracket_after(const tsl__mend *m, uint32_t at) {
   for (uint32_t i = at, to; i < m->length && i - at < GAP_MAX; i++) {
     if (m->text[i] == '{') return i;
-    if (m->text[i] == '"' && byte_at(m, i + 1) == '{') return i; /* JSON in a string */
+    if (m->text[i] == '"' && tsl__mend_byte(m, i + 1) == '{') return i; /* JSON in a string */
     const tsl__mend_text *t = tsl__mend_markup(m, i, &to);
     if (t && (t->sign == TSL__SIGN_CALL_END || t->sign == TSL__SIGN_SECTION_END)) break;
   }
@@ -305,15 +291,15 @@ static uint32_t find(const tsl__mend *m, uint32_t from, uint32_t to, tsl__string
 /* A form whose start ends at `at`: name, id, JSON. */
 uint32_t tsl__mend_named(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
   const tsl__mend_tool *tool;
-  tsl__string name, id = none;
+  tsl__string name, id = TSL__NO_TEXT;
   uint32_t from = tsl__mend_space(m, at);
   if (f->id_first) {
     uint32_t end = find(m, from, m->length < from + GAP_MAX ? m->length : from + GAP_MAX, f->then);
     if (end == UINT32_MAX) return 0;
-    id = trimmed((tsl__string){m->text + from, end - from});
+    id = tsl__mend_trimmed((tsl__string){m->text + from, end - from});
     from = tsl__mend_space(m, end + f->then.length);
   }
-  while (byte_at(m, from) == '"' || byte_at(m, from) == '\'') from++;
+  while (tsl__mend_byte(m, from) == '"' || tsl__mend_byte(m, from) == '\'') from++;
   uint32_t behind = tsl__mend_read_name(m, from, f->after.length ? f->after.at[0] : 0, &name), to;
   if (!name.length || (m->bare && !tsl__mend_tool_of(m, name))) return 0;
   uint32_t bracket = bracket_after(m, behind);
@@ -329,20 +315,21 @@ uint32_t tsl__mend_named(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
                                                                      : from,
                  end);
   }
-  if (f->id_prefix.length && !id.length) note(m, TSL__REPAIR_ID, behind);
+  if (f->id_prefix.length && !id.length) tsl__mend_note(m, TSL__REPAIR_ID, behind);
   if (f->after.length && !f->has_id && !tsl__mend_match(m, tsl__mend_space(m, behind), f->after))
-    note(m, TSL__REPAIR_BEGIN, behind);
+    tsl__mend_note(m, TSL__REPAIR_BEGIN, behind);
   tsl__json *value = NULL;
-  if (bracket != UINT32_MAX) value = tsl__mend_read_json(m, bracket, f->quote, as_value, &to);
-  if (!value) note(m, TSL__REPAIR_BRACKET, behind), to = behind;
+  if (bracket != UINT32_MAX)
+    value = tsl__mend_read_json(m, bracket, f->quote, tsl__mend_json_value, &to);
+  if (!value) tsl__mend_note(m, TSL__REPAIR_BRACKET, behind), to = behind;
   envelope e; /* the name once more, and the arguments within */
   if (value && open_envelope(m, value, &e) && e.arguments && tsl__mend_alike(e.name, name)) {
-    note(m, TSL__REPAIR_MEMBER, bracket);
-    tsl__mend_add(m, name, id, tsl__mend_object(m, tool, e.arguments, behind), from);
+    tsl__mend_note(m, TSL__REPAIR_MEMBER, bracket);
+    tsl__mend_add(m, name, id, tsl__mend_object(m, tool, e.arguments, behind));
     return m->status == TSL_OK ? to : 0;
   }
   if (m->status != TSL_OK) return 0;
-  tsl__mend_add(m, name, id, tsl__mend_object(m, tool, value, behind), from);
+  tsl__mend_add(m, name, id, tsl__mend_object(m, tool, value, behind));
   return to;
 }
 
@@ -354,9 +341,9 @@ static tsl__string attribute(const tsl__mend *m, uint32_t from, uint32_t to, con
     uint32_t at = i + (uint32_t)n + 1, begin;
     char quote = m->text[at] == '"' || m->text[at] == '\'' ? m->text[at++] : ' ';
     for (begin = at; at < to && m->text[at] != quote && m->text[at] != '\n'; at++) continue;
-    return trimmed((tsl__string){m->text + begin, at - begin});
+    return tsl__mend_trimmed((tsl__string){m->text + begin, at - begin});
   }
-  return none;
+  return TSL__NO_TEXT;
 }
 
 /* Elements of another style, in place of `empty` where there are some. */
@@ -365,7 +352,7 @@ static tsl__json *other_elements(tsl__mend *m, const tsl__mend_tool *tool, uint3
   uint32_t end = *to;
   tsl__json *value = tsl__mend_other_elements(m, tool, at, &end);
   if (!value) return empty;
-  note(m, TSL__REPAIR_STYLE, at);
+  tsl__mend_note(m, TSL__REPAIR_STYLE, at);
   *to = end;
   return value;
 }
@@ -373,7 +360,7 @@ static tsl__json *other_elements(tsl__mend *m, const tsl__mend_tool *tool, uint3
 /* The same for elements. */
 uint32_t tsl__mend_styled(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
   const tsl__mend_tool *tool;
-  tsl__string name = none, id = none;
+  tsl__string name = TSL__NO_TEXT, id = TSL__NO_TEXT;
   uint32_t from = tsl__mend_space(m, at), behind, to;
   if (f->attributes) {
     tsl__string close = {">", 1}, sep = {"<|sep|>", 7};
@@ -389,30 +376,30 @@ uint32_t tsl__mend_styled(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
     if (f->has_id && !id.length) id = attribute(m, from, end, "index");
     behind = end + (f->style && f->style->between[0] == '<' ? sep.length : 1);
   } else {
-    while (byte_at(m, from) == '"' || byte_at(m, from) == '\'') from++;
+    while (tsl__mend_byte(m, from) == '"' || tsl__mend_byte(m, from) == '\'') from++;
     behind = tsl__mend_read_name(m, from, 0, &name);
-    while (byte_at(m, behind) == '"' || byte_at(m, behind) == '\'') behind++;
+    while (tsl__mend_byte(m, behind) == '"' || tsl__mend_byte(m, behind) == '\'') behind++;
     to = tsl__mend_match(m, behind, f->after);
     if (!to && (to = tsl__mend_space(m, behind)) < m->length) {
-      if (m->text[to] == '/' && byte_at(m, to + 1) == '>') to++;
+      if (m->text[to] == '/' && tsl__mend_byte(m, to + 1) == '>') to++;
       to = m->text[to] == '>' ? to + 1 : 0;
     }
     behind = to ? to : behind;
   }
   if (!name.length || (m->bare && !tsl__mend_tool_of(m, name))) return 0;
   uint32_t first = tsl__mend_space(m, behind);
-  if (!f->attributes && !tsl__mend_tool_of(m, name) && byte_at(m, first) != '<' &&
-      byte_at(m, first) != '{')
+  if (!f->attributes && !tsl__mend_tool_of(m, name) && tsl__mend_byte(m, first) != '<' &&
+      tsl__mend_byte(m, first) != '{')
     return 0;
   name = tsl__mend_known_name(m, name, from, &tool);
   tsl__json *value = NULL;
-  bool json = byte_at(m, first) == '{';
-  if (json && (value = tsl__mend_read_json(m, first, none, as_value, &to)))
-    note(m, TSL__REPAIR_STYLE, first);
+  bool json = tsl__mend_byte(m, first) == '{';
+  if (json && (value = tsl__mend_read_json(m, first, TSL__NO_TEXT, tsl__mend_json_value, &to)))
+    tsl__mend_note(m, TSL__REPAIR_STYLE, first);
   if (!json) value = tsl__mend_elements(m, f->style, tool, behind, &to);
   if (!json && value && !value->length) value = other_elements(m, tool, behind, value, &to);
   if (!value || m->status != TSL_OK) return 0;
-  tsl__mend_add(m, name, id, tsl__mend_object(m, tool, value, behind), from);
+  tsl__mend_add(m, name, id, tsl__mend_object(m, tool, value, behind));
   return to;
 }
 
@@ -420,8 +407,8 @@ uint32_t tsl__mend_styled(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
 static uint32_t past_list(tsl__mend *m, uint32_t end, bool list) {
   uint32_t at = tsl__mend_space(m, end);
   if (!end || !list) return end;
-  if (byte_at(m, at) == ']') return at + 1;
-  tsl__mend_note(m, &m->outer, TSL__REPAIR_BRACKET, at, none);
+  if (tsl__mend_byte(m, at) == ']') return at + 1;
+  tsl__mend_note_answer(m, TSL__REPAIR_BRACKET, at);
   return end;
 }
 
@@ -433,21 +420,22 @@ uint32_t tsl__mend_python(tsl__mend *m, uint32_t at) {
     tsl__string name;
     const tsl__mend_tool *tool;
     uint32_t from = tsl__mend_space(m, at);
-    while (byte_at(m, from) == ',' || byte_at(m, from) == ';' || byte_at(m, from) == '[') {
+    while (tsl__mend_byte(m, from) == ',' || tsl__mend_byte(m, from) == ';' ||
+           tsl__mend_byte(m, from) == '[') {
       list |= m->text[from] == '[';
       m->listed |= list;
       from = tsl__mend_space(m, from + 1);
     }
-    if (m->length - from > 6 && !memcmp(m->text + from, "print(", 6)) from += 6;
+    if (m->length - from > 6 && tsl__mend_has(m, from, "print(")) from += 6;
     uint32_t behind = tsl__mend_read_name(m, from, '(', &name);
-    if (m->length - behind > 6 && !memcmp(m->text + behind, ".call(", 6)) behind += 5;
+    if (m->length - behind > 6 && tsl__mend_has(m, behind, ".call(")) behind += 5;
     uint32_t paren = tsl__mend_space(m, behind);
-    if (!name.length || byte_at(m, paren) != '(' || (m->bare && !tsl__mend_tool_of(m, name)))
+    if (!name.length || tsl__mend_byte(m, paren) != '(' || (m->bare && !tsl__mend_tool_of(m, name)))
       return past_list(m, end, list);
     name = tsl__mend_known_name(m, name, from, &tool);
-    tsl__json *value = tsl__mend_read_json(m, paren + 1, none, as_call, &to);
+    tsl__json *value = tsl__mend_read_json(m, paren + 1, TSL__NO_TEXT, as_call, &to);
     if (!value) return past_list(m, end, list);
-    tsl__mend_add(m, name, none, tsl__mend_object(m, tool, value, paren), from);
+    tsl__mend_add(m, name, TSL__NO_TEXT, tsl__mend_object(m, tool, value, paren));
     if (m->status != TSL_OK) return 0;
     at = end = to;
   }
@@ -459,8 +447,7 @@ uint32_t tsl__mend_python(tsl__mend *m, uint32_t at) {
 static uint32_t extra_brackets(const tsl__mend *m, uint32_t at) {
   uint32_t i = at, to;
   while (i < m->length && (tsl__mend_is_space(m->text[i]) || strchr("}])\"", m->text[i]))) i++;
-  bool end = i == m->length || tsl__mend_markup(m, i, &to) ||
-             (m->length - i >= 3 && !memcmp(m->text + i, "```", 3));
+  bool end = i == m->length || tsl__mend_markup(m, i, &to) || tsl__mend_has(m, i, "```");
   return end ? i : at;
 }
 
@@ -476,32 +463,25 @@ static bool cut_off(const tsl__mend *m, uint32_t at) {
   return false;
 }
 
-static bool is_in(tsl__string text, const char *part) {
-  size_t n = strlen(part);
-  for (uint32_t i = 0; i + n <= text.length; i++)
-    if (!memcmp(text.at + i, part, n)) return true;
-  return false;
-}
-
 /* What ends a call, or all of them: the byte behind it. An end that comes twice is noted. */
 static uint32_t read_end(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
   const tsl__mend_text *last = NULL;
-  bool ended = !f->ends, fenced = !is_in(f->after, "```");
+  bool ended = !f->ends, fenced = !tsl__string_has(f->after, tsl__string_of("```"));
   for (uint32_t to;;) {
     at = tsl__mend_space(m, at);
     if (f->start.length) at = tsl__mend_space(m, past_lines(m, at));
-    char c = byte_at(m, at);
+    char c = tsl__mend_byte(m, at);
     const tsl__mend_text *t = at < m->length ? tsl__mend_markup(m, at, &to) : NULL;
     if (t && (t->sign == TSL__SIGN_CALL_END || t->sign == TSL__SIGN_SECTION_END)) {
       if (t->sign == TSL__SIGN_SECTION_END) m->in_section = false;
-      if (t == last) tsl__mend_note(m, &m->outer, TSL__REPAIR_MARKUP, at, none);
+      if (t == last) tsl__mend_note_answer(m, TSL__REPAIR_MARKUP, at);
       ended |= !t->part && (t->sign == TSL__SIGN_CALL_END || f->kind == TSL__MEND_ENVELOPE);
       last = t;
       at = to;
     } else if (c && strchr("}])\"", c) && (to = extra_brackets(m, at)) > at) {
-      if (c != ']' || !m->in_section) tsl__mend_note(m, &m->outer, TSL__REPAIR_BRACKET, at, none);
+      if (c != ']' || !m->in_section) tsl__mend_note_answer(m, TSL__REPAIR_BRACKET, at);
       at = to;
-    } else if (c == '`' && m->length - at >= 3 && !memcmp(m->text + at, "```", 3)) {
+    } else if (c == '`' && tsl__mend_has(m, at, "```")) {
       m->fenced |= f->kind == TSL__MEND_ENVELOPE;
       fenced = true;
       at += 3;
@@ -509,9 +489,9 @@ static uint32_t read_end(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
       break;
     }
   }
-  if (!fenced) tsl__mend_note(m, &m->outer, TSL__REPAIR_FENCE, at, none);
+  if (!fenced) tsl__mend_note_answer(m, TSL__REPAIR_FENCE, at);
   bool cut = cut_off(m, at);
-  if (cut || (!ended && f->start.length)) tsl__mend_note(m, &m->outer, TSL__REPAIR_END, at, none);
+  if (cut || (!ended && f->start.length)) tsl__mend_note_answer(m, TSL__REPAIR_END, at);
   return cut ? m->length : at;
 }
 
@@ -521,16 +501,16 @@ static uint32_t read_end(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
 static uint32_t read_other_style(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
   const tsl__mend_form named = {.kind = TSL__MEND_JSON, .quote = f->quote};
   const tsl__mend_form tags = {.kind = TSL__MEND_ELEMENTS,
-                               .style = tsl__mend_style_of((tsl__string){"qwen_xml", 8})};
+                               .style = tsl__mend_style_of(tsl__string_of("qwen_xml"))};
   tsl__string name;
   uint32_t behind = tsl__mend_space(m, tsl__mend_read_name(m, tsl__mend_space(m, at), 0, &name));
   bool before = m->bare;
   m->bare = true;
   m->notes.n = 0;
-  if (!m->plan->python) note(m, TSL__REPAIR_STYLE, at);
+  if (!m->plan->python) tsl__mend_note(m, TSL__REPAIR_STYLE, at);
   uint32_t to = tsl__mend_python(m, at);
   if (!to) to = tsl__mend_parted(m, at);
-  if (!to && byte_at(m, behind) == '<' && byte_at(m, behind + 1) != '/')
+  if (!to && tsl__mend_byte(m, behind) == '<' && tsl__mend_byte(m, behind + 1) != '/')
     to = tsl__mend_styled(m, &tags, at);
   if (!to) to = tsl__mend_named(m, &named, at);
   m->bare = before;
@@ -541,7 +521,7 @@ static uint32_t read_other_style(tsl__mend *m, const tsl__mend_form *f, uint32_t
 static bool python_here(const tsl__mend *m, uint32_t at) {
   tsl__string name;
   uint32_t behind = tsl__mend_read_name(m, tsl__mend_space(m, at), '(', &name);
-  return byte_at(m, behind) == '(' && tsl__mend_tool_of(m, name);
+  return tsl__mend_byte(m, behind) == '(' && tsl__mend_tool_of(m, name);
 }
 
 uint32_t tsl__mend_form_at(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
@@ -550,7 +530,7 @@ uint32_t tsl__mend_form_at(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
   uint32_t to = 0, inside = past_fence(m, at);
   if (f->start.length && inside != at) m->fenced = true;
   m->notes.n = 0;
-  if (f->cut) note(m, TSL__REPAIR_BEGIN, at);
+  if (f->cut) tsl__mend_note(m, TSL__REPAIR_BEGIN, at);
   bool other = f->start.length && (f->kind == TSL__MEND_JSON || f->kind == TSL__MEND_ELEMENTS) &&
                python_here(m, at);
   if (other) to = read_other_style(m, f, at);

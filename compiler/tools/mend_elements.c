@@ -51,33 +51,22 @@ static const tsl__mend_style styles[] = {
 
 const tsl__mend_style *tsl__mend_style_of(tsl__string name) {
   for (size_t i = 0; i < sizeof styles / sizeof *styles; i++)
-    if (strlen(styles[i].name) == name.length && !memcmp(styles[i].name, name.at, name.length))
-      return &styles[i];
+    if (tsl__string_is(name, styles[i].name)) return &styles[i];
   return NULL;
-}
-
-static tsl__string string(const char *text) { return (tsl__string){text, (uint32_t)strlen(text)}; }
-static uint32_t match(const tsl__mend *m, uint32_t at, const char *text) {
-  return tsl__mend_match(m, at, string(text));
 }
 
 /* The first place of a text, exactly as it is; the end if there is none. */
 static uint32_t find(const tsl__mend *m, uint32_t at, const char *text) {
-  size_t n = strlen(text);
-  while (at + n <= m->length) {
-    const char *c = memchr(m->text + at, text[0], m->length - at);
-    if (!c) break;
-    at = (uint32_t)(c - m->text);
-    if (at + n <= m->length && !memcmp(c, text, n)) return at;
-    at++;
-  }
-  return m->length;
+  tsl__string rest = {m->text + at, at < m->length ? m->length - at : 0};
+  uint32_t found = tsl__string_find(rest, tsl__string_of(text));
+  return found == UINT32_MAX ? m->length : at + found;
 }
 
 /* The same in any spelling. */
 static uint32_t find_alike(const tsl__mend *m, uint32_t at, const char *text) {
   char first[2] = {text[0], 0};
-  for (at = find(m, at, first); at < m->length && !match(m, at, text);) at = find(m, at + 1, first);
+  for (at = find(m, at, first); at < m->length && !tsl__mend_word(m, at, text);)
+    at = find(m, at + 1, first);
   return at;
 }
 
@@ -99,17 +88,14 @@ static uint32_t attribute(const tsl__mend *m, uint32_t at, uint32_t end, tsl__st
   return i + (quote && i < end);
 }
 
-static bool is(tsl__string s, const char *word) {
-  return s.length == strlen(word) && !memcmp(s.at, word, s.length);
-}
-
 static uint8_t type_of(tsl__string name, tsl__string value) {
-  if (is(name, "string")) return is(value, "true") ? TYPE_STRING : TYPE_JSON;
-  if (!is(name, "type")) return TYPE_OPEN;
-  return is(value, "string") || is(value, "raw") ? TYPE_STRING
-         : is(value, "dict")                     ? TYPE_OBJECT
-         : is(value, "list")                     ? TYPE_ARRAY
-                                                 : TYPE_JSON;
+  if (tsl__string_is(name, "string"))
+    return tsl__string_is(value, "true") ? TYPE_STRING : TYPE_JSON;
+  if (!tsl__string_is(name, "type")) return TYPE_OPEN;
+  return tsl__string_is(value, "string") || tsl__string_is(value, "raw") ? TYPE_STRING
+         : tsl__string_is(value, "dict")                                 ? TYPE_OBJECT
+         : tsl__string_is(value, "list")                                 ? TYPE_ARRAY
+                                                                         : TYPE_JSON;
 }
 
 /* ` name="city" string="true"` or `=city`. */
@@ -123,7 +109,8 @@ static void attributes(const tsl__mend *m, uint32_t at, uint32_t end, head *out)
     uint32_t sign = tsl__mend_space(m, at);
     if (sign < end && m->text[sign] == '=')
       at = attribute(m, tsl__mend_space(m, sign + 1), end, &value);
-    if (!name.length || is(name, "name") || is(name, "key")) out->key = value;
+    if (!name.length || tsl__string_is(name, "name") || tsl__string_is(name, "key"))
+      out->key = value;
     if (type_of(name, value)) out->type = type_of(name, value);
     if (at == from) at++;
   }
@@ -153,15 +140,15 @@ static tsl__string plain_key(tsl__mend *m, tsl__string key) {
 
 /* An element that begins at `at`; false: there is none. */
 static bool read_head(tsl__mend *m, const tsl__mend_style *style, uint32_t at, head *out) {
-  uint32_t from = match(m, at, style->open), end;
+  uint32_t from = tsl__mend_word(m, at, style->open), end;
   *out = (head){{"", 0}, 0, TYPE_OPEN};
   if (!from || (style->item && from < m->length && m->text[from] == '/')) return false;
   if (style->inner[0]) { /* <arg_key>city</arg_key><arg_value> */
     for (end = from; end < m->length && !strchr("<\n", m->text[end]); end++) continue;
     out->key = (tsl__string){m->text + from, end - from};
-    uint32_t next = match(m, end, style->between), value;
+    uint32_t next = tsl__mend_word(m, end, style->between), value;
     if (!next) next = end;
-    value = match(m, tsl__mend_space(m, next), style->inner);
+    value = tsl__mend_word(m, tsl__mend_space(m, next), style->inner);
     out->value = value ? value : tsl__mend_space(m, next);
     return true;
   }
@@ -182,7 +169,7 @@ static bool read_head(tsl__mend *m, const tsl__mend_style *style, uint32_t at, h
 static bool goes_on(const tsl__mend *m, const tsl__mend_style *style, uint32_t at) {
   uint32_t to;
   at = tsl__mend_space(m, at);
-  return at == m->length || match(m, at, style->open) || tsl__mend_markup(m, at, &to);
+  return at == m->length || tsl__mend_word(m, at, style->open) || tsl__mend_markup(m, at, &to);
 }
 
 #define NAME_MAX_BYTES 128u /* of a property that is a tag */
@@ -192,11 +179,12 @@ static const char cdata[] = "<![CDATA[", cdata_end[] = "]]>";
 /* A value of minicpm_xml that stands in CDATA: its text, and the byte behind its closing tag. */
 static bool in_cdata(const tsl__mend *m, const tsl__mend_style *style, uint32_t at,
                      tsl__string *text, uint32_t *next) {
-  uint32_t from = strcmp(style->name, "minicpm_xml") ? 0 : match(m, tsl__mend_space(m, at), cdata);
+  uint32_t from =
+      strcmp(style->name, "minicpm_xml") ? 0 : tsl__mend_word(m, tsl__mend_space(m, at), cdata);
   uint32_t end = from ? find(m, from, cdata_end) : m->length;
   if (end == m->length) return false;
   uint32_t behind = end + (uint32_t)strlen(cdata_end),
-           close = match(m, tsl__mend_space(m, behind), style->close);
+           close = tsl__mend_word(m, tsl__mend_space(m, behind), style->close);
   *text = (tsl__string){m->text + from, end - from};
   *next = close ? close : behind;
   return true;
@@ -212,7 +200,7 @@ static uint32_t closing_of(tsl__mend *m, const tsl__mend_style *style, uint32_t 
     i = find(m, i + n, style->close);
     if (i >= stop) return first;
     if (!goes_on(m, style, i + n)) continue;
-    tsl__mend_note(m, &m->notes, TSL__REPAIR_STRING, first, (tsl__string){"", 0});
+    tsl__mend_note(m, TSL__REPAIR_STRING, first);
     return i;
   }
   return first;
@@ -221,16 +209,15 @@ static uint32_t closing_of(tsl__mend *m, const tsl__mend_style *style, uint32_t 
 /* Where the value that begins at `at` ends; *next: the byte behind its closing tag. */
 static uint32_t value_end(tsl__mend *m, const tsl__mend_style *style, uint32_t at, uint32_t *next) {
   uint32_t close = closing_of(m, style, at), open = find_alike(m, at, style->open);
-  tsl__string none = {"", 0};
   if (!style->nested && close >= open) close = find_alike(m, at, style->close);
   if (close == m->length || open == m->length) m->work += m->length - at;
   if (close < m->length && (open > close || style->nested)) {
-    *next = match(m, close, style->close);
+    *next = tsl__mend_word(m, close, style->close);
     return close;
   }
   uint32_t end = tsl__mend_bound(m, at);
   if (open < end) end = open;
-  tsl__mend_note(m, &m->notes, TSL__REPAIR_END, end, none);
+  tsl__mend_note(m, TSL__REPAIR_END, end);
   *next = end;
   while (end > at && strchr(" \t\r\n", m->text[end - 1])) end--;
   return end;
@@ -255,23 +242,18 @@ static void typed_value(tsl__mend *m, const tsl__json *root, const tsl__json *sc
     out->text = text.at;
     out->length = text.length;
   } else if (type == TYPE_JSON) {
-    tsl__mend_json l = {.alloc = m->alloc, .arena = m->arena, .text = text.at, .stop = text.length};
-    tsl__json *value = tsl__mend_json_value(&l);
-    if (l.status != TSL_OK) m->status = l.status;
+    tsl__mend_json l;
+    tsl__json *value = tsl__mend_value_of(m, text, &l);
     if (value)
       out->kind = value->kind, out->text = value->text, out->length = value->length;
     else
       typed_value(m, root, schema, TYPE_STRING, text, out);
-    for (uint32_t i = 0; value && i < TSL__REPAIRS; i++)
-      if (l.found >> i & 1u)
-        tsl__mend_note(m, &m->notes, (tsl__repair)i, at + l.first[i], (tsl__string){"", 0});
+    if (value) tsl__mend_notes_of(m, &l, at);
     if (value && value->kind >= TSL__JSON_ARRAY) out->items = value->items;
   } else {
     tsl__mend_bare_value(m, root, schema, text, at, out);
   }
 }
-
-typedef TSL__VEC(tsl__json) values;
 
 static uint32_t children(tsl__mend *m, const tsl__mend_style *style, const tsl__json *root,
                          const tsl__json *schema, uint32_t at, uint32_t depth, uint8_t type,
@@ -279,7 +261,7 @@ static uint32_t children(tsl__mend *m, const tsl__mend_style *style, const tsl__
 
 /* The closing tag at `at`, with the key that it names; 0: there is none. */
 static uint32_t closing(const tsl__mend *m, const tsl__mend_style *style, uint32_t at) {
-  uint32_t to = match(m, at, style->close);
+  uint32_t to = tsl__mend_word(m, at, style->close);
   if (!to || !style->item) return to;
   uint32_t end = find(m, to, ">");
   return end < m->length ? end + 1 : m->length;
@@ -296,7 +278,7 @@ static uint32_t nested_value(tsl__mend *m, const tsl__mend_style *style, const t
     uint8_t type = h.type ? h.type : (uint8_t)(kinds == 1u << TSL__JSON_ARRAY ? TYPE_ARRAY : 0);
     at = tsl__mend_space(m, children(m, style, root, schema, at, depth + 1, type, out));
     uint32_t to = closing(m, style, at);
-    if (!to) tsl__mend_note(m, &m->notes, TSL__REPAIR_END, at, (tsl__string){"", 0});
+    if (!to) tsl__mend_note(m, TSL__REPAIR_END, at);
     return to ? to : at;
   }
   uint32_t end = value_end(m, style, at, &next);
@@ -316,7 +298,7 @@ static uint32_t nested_value(tsl__mend *m, const tsl__mend_style *style, const t
 static uint32_t children(tsl__mend *m, const tsl__mend_style *style, const tsl__json *root,
                          const tsl__json *schema, uint32_t at, uint32_t depth, uint8_t type,
                          tsl__json *out) {
-  values all = {0};
+  tsl__mend_values all = {0};
   head h;
   tsl__string text;
   bool items = true;
@@ -324,7 +306,7 @@ static uint32_t children(tsl__mend *m, const tsl__mend_style *style, const tsl__
   while (m->status == TSL_OK && m->work <= m->work_max &&
          read_head(m, style, from = tsl__mend_space(m, at), &h)) {
     tsl__json one = {.key = h.key.at, .key_length = h.key.length, .offset = from};
-    bool item = style->item ? is(h.key, style->item) : !h.key.length;
+    bool item = style->item ? tsl__string_is(h.key, style->item) : !h.key.length;
     const tsl__json *of = type == TYPE_ARRAY || (item && !type)
                               ? tsl__mend_items(root, schema)
                               : tsl__mend_property(root, schema, h.key);
@@ -341,21 +323,16 @@ static uint32_t children(tsl__mend *m, const tsl__mend_style *style, const tsl__
     }
     if (!tsl__vec_push(m->alloc, &all, one)) m->status = TSL_ERR_NO_MEMORY;
   }
-  out->kind =
-      type == TYPE_ARRAY || (!type && depth && items && all.n) ? TSL__JSON_ARRAY : TSL__JSON_OBJECT;
-  out->length = (uint32_t)all.n;
-  out->items = all.n ? tsl__arena_copy(m->arena, all.at, all.n * sizeof *all.at) : NULL;
-  if (all.n && !out->items) m->status = TSL_ERR_NO_MEMORY, out->length = 0;
-  tsl__vec_free(m->alloc, &all);
+  bool list = type == TYPE_ARRAY || (!type && depth && items && all.n);
+  tsl__mend_collect(m, &all, list ? TSL__JSON_ARRAY : TSL__JSON_OBJECT, out);
   return at;
 }
 
 tsl__json *tsl__mend_elements(tsl__mend *m, const tsl__mend_style *style,
                               const tsl__mend_tool *tool, uint32_t at, uint32_t *to) {
   const tsl__json *schema = tool ? tool->parameters : NULL;
-  tsl__json *out = tsl__arena_alloc(m->arena, sizeof *out);
-  if (!out) return m->status = TSL_ERR_NO_MEMORY, NULL;
-  *out = (tsl__json){.kind = TSL__JSON_OBJECT};
+  tsl__json *out = tsl__mend_new_object(m);
+  if (!out) return NULL;
   *to = children(m, style, schema, schema, at, 0, TYPE_OBJECT, out);
   return m->status == TSL_OK ? out : NULL;
 }
@@ -365,10 +342,9 @@ tsl__json *tsl__mend_elements(tsl__mend *m, const tsl__mend_style *style,
 static tsl__json *plain_elements(tsl__mend *m, const tsl__mend_tool *tool, uint32_t at,
                                  uint32_t *to) {
   const tsl__json *schema = tool ? tool->parameters : NULL, *of;
-  values all = {0};
-  tsl__json *out = NULL;
+  tsl__mend_values all = {0};
   while (schema && m->status == TSL_OK && m->work <= m->work_max) {
-    uint32_t from = tsl__mend_space(m, at), open = match(m, from, "<"), end;
+    uint32_t from = tsl__mend_space(m, at), open = tsl__mend_word(m, from, "<"), end;
     char close[NAME_MAX_BYTES + 4];
     if (!open || (end = find(m, open, ">")) - open > NAME_MAX_BYTES || end == m->length) break;
     tsl__string key = {m->text + open, end - open};
@@ -383,13 +359,10 @@ static tsl__json *plain_elements(tsl__mend *m, const tsl__mend_tool *tool, uint3
     if (!tsl__vec_push(m->alloc, &all, one)) m->status = TSL_ERR_NO_MEMORY;
     *to = at = stop + (uint32_t)strlen(close);
   }
-  if (all.n && m->status == TSL_OK && (out = tsl__arena_alloc(m->arena, sizeof *out)))
-    *out = (tsl__json){.kind = TSL__JSON_OBJECT,
-                       .length = (uint32_t)all.n,
-                       .items = tsl__arena_copy(m->arena, all.at, all.n * sizeof *all.at)};
-  if (all.n && (!out || !out->items)) m->status = TSL_ERR_NO_MEMORY, out = NULL;
+  tsl__json *out = all.n ? tsl__mend_new_object(m) : NULL;
+  if (out) return tsl__mend_collect(m, &all, TSL__JSON_OBJECT, out);
   tsl__vec_free(m->alloc, &all);
-  return out;
+  return NULL;
 }
 
 /* The style, of all that have flat elements, whose element begins at `at`. It is the one with the

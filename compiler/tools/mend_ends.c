@@ -42,18 +42,11 @@ static const char *const all[] = {"</s>",
                                   "<\xEF\xBD\x9C"
                                   "end\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C>"};
 
-static bool holds(tsl__string text, const char *part) {
-  size_t n = strlen(part);
-  for (uint32_t i = 0; i + n <= text.length; i++)
-    if (!memcmp(text.at + i, part, n)) return true;
-  return false;
-}
-
-static bool is_markup(const tsl__mend_plan *p, const char *end) {
+static bool is_markup(const tsl__mend_plan *p, tsl__string end) {
   for (uint32_t i = 0; i < p->text_count; i++)
-    if (holds(p->texts[i].text, end)) return true;
+    if (tsl__string_has(p->texts[i].text, end)) return true;
   for (uint32_t i = 0; i < p->form_count; i++)
-    if (holds(p->forms[i].start, end)) return true;
+    if (tsl__string_has(p->forms[i].start, end)) return true;
   return false;
 }
 
@@ -62,7 +55,7 @@ char *tsl__mend_ends(const tsl__mend_plan *p) {
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) n += strlen(all[i]) + 1;
   char *out = tsl__arena_alloc(p->arena, n), *to = out;
   for (size_t i = 0; out && i < sizeof all / sizeof *all; i++) {
-    if (is_markup(p, all[i])) continue;
+    if (is_markup(p, tsl__string_of(all[i]))) continue;
     memcpy(to, all[i], strlen(all[i]) + 1);
     to += strlen(all[i]) + 1;
   }

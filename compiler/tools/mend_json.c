@@ -95,12 +95,9 @@ static bool put(reader *r, const char *text, size_t n) {
 }
 
 static bool put_code(reader *r, uint32_t c) {
-  char out[4];
-  size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-  if (n == 1) out[0] = (char)c;
-  for (size_t i = n; n > 1 && i-- > 0; c >>= 6)
-    out[i] = (char)(i ? 0x80 | (c & 0x3F) : (0xF00u >> n & 0xFFu) | c);
-  return put(r, out, n);
+  uint8_t out[4];
+  const unsigned n = tsl__utf8_encode(c, out);
+  return put(r, (const char *)out, n);
 }
 
 /* The number that four digits spell, UINT32_MAX: they do not. */

@@ -14,8 +14,6 @@
  */
 #include "compiler/tools/mend.h"
 
-static const tsl__string none = {"", 0};
-
 static char folded(char c) { return c >= 'A' && c <= 'Z' ? (char)(c | 32) : c; }
 static bool is_joint(char c) { return c == '-' || c == '_' || c == ' '; }
 
@@ -31,9 +29,7 @@ bool tsl__mend_alike(tsl__string a, tsl__string b) {
 
 const tsl__mend_tool *tsl__mend_tool_of(const tsl__mend *m, tsl__string name) {
   for (uint32_t i = 0; i < m->plan->tool_count; i++) {
-    const tsl__string known = m->plan->tools[i].name;
-    if (known.length == name.length && !memcmp(known.at, name.at, name.length))
-      return &m->plan->tools[i];
+    if (tsl__string_equal(m->plan->tools[i].name, name)) return &m->plan->tools[i];
   }
   return NULL;
 }
@@ -49,16 +45,10 @@ static const tsl__mend_tool *only_alike(const tsl__mend *m, tsl__string name) {
   return found;
 }
 
-static tsl__string trimmed(tsl__string s) {
-  while (s.length && tsl__mend_is_space(s.at[0])) s.at++, s.length--;
-  while (s.length && tsl__mend_is_space(s.at[s.length - 1])) s.length--;
-  return s;
-}
-
 /* Name spaces that models put before names: "functions.weather" is weather. */
 static bool without_prefix(tsl__string *s, const char *prefix) {
   size_t n = strlen(prefix);
-  if (s->length <= n || memcmp(s->at, prefix, n)) return false;
+  if (s->length <= n || !tsl__string_begins(*s, tsl__string_of(prefix))) return false;
   s->at += n;
   s->length -= (uint32_t)n;
   return true;
@@ -67,7 +57,7 @@ static bool without_prefix(tsl__string *s, const char *prefix) {
 /* The request's name for it. Where the request has none the name stays as it is. */
 tsl__string tsl__mend_known_name(tsl__mend *m, tsl__string name, uint32_t at,
                                  const tsl__mend_tool **tool) {
-  tsl__string s = trimmed(name);
+  tsl__string s = tsl__mend_trimmed(name);
   *tool = tsl__mend_tool_of(m, s);
   if (*tool) return s;
   bool cut = without_prefix(&s, "functions.") || without_prefix(&s, "tools.");
@@ -75,11 +65,11 @@ tsl__string tsl__mend_known_name(tsl__mend *m, tsl__string name, uint32_t at,
   *tool = tsl__mend_tool_of(m, s);
   if (!*tool) *tool = only_alike(m, s);
   if (*tool) {
-    tsl__mend_note(m, &m->notes, TSL__REPAIR_NAME, at, none);
+    tsl__mend_note(m, TSL__REPAIR_NAME, at);
     return (*tool)->name;
   }
-  tsl__mend_note(m, &m->notes, TSL__REPAIR_UNKNOWN_TOOL, at, s);
-  return cut ? s : trimmed(name);
+  tsl__mend_note_name(m, TSL__REPAIR_UNKNOWN_TOOL, at, s);
+  return cut ? s : tsl__mend_trimmed(name);
 }
 
 /* The name at `at`: the longest of the request's, or what looks like one. The byte behind it. */

@@ -30,8 +30,6 @@
 
 #include "compiler/tools/mend.h"
 
-#define GET(o, key) tsl__json_get((o), (key), sizeof(key) - 1)
-
 typedef struct builder {
   tsl__mend_plan *plan;
   const tsl__json *preset;
@@ -43,39 +41,30 @@ typedef struct builder {
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-static tsl__string trimmed(tsl__string s) {
-  while (s.length && tsl__mend_is_space(s.at[0])) s.at++, s.length--;
-  while (s.length && tsl__mend_is_space(s.at[s.length - 1])) s.length--;
-  return s;
-}
-
 /* Without brackets and fences in front: what ends JSON. */
 static tsl__string end_core(tsl__string s, bool json) {
-  s = trimmed(s);
+  s = tsl__mend_trimmed(s);
   while (json && s.length && strchr("}])` \n\"", s.at[0])) s.at++, s.length--;
-  return trimmed(s);
+  return tsl__mend_trimmed(s);
 }
 
 static uint32_t find(tsl__string s, const char *what) {
-  uint32_t n = (uint32_t)strlen(what);
-  for (uint32_t i = 0; i + n <= s.length; i++)
-    if (!memcmp(s.at + i, what, n)) return i;
-  return UINT32_MAX;
+  return tsl__string_find(s, tsl__string_of(what));
 }
 static tsl__string first_of(tsl__string s, uint32_t n) {
   return (tsl__string){s.at, n < s.length ? n : s.length};
 }
 static tsl__string from_on(tsl__string s, uint32_t at) {
-  return at < s.length ? (tsl__string){s.at + at, s.length - at} : (tsl__string){"", 0};
+  return at < s.length ? (tsl__string){s.at + at, s.length - at} : TSL__NO_TEXT;
 }
 
 /* In front of JSON: up to its first bracket or quote. */
 static tsl__string start_core(tsl__string s) {
   uint32_t name = find(s, "{name}") == 0 ? 6 : 0, brace = find(from_on(s, name), "{");
   if (brace != UINT32_MAX) s = first_of(s, name + brace);
-  s = trimmed(s);
+  s = tsl__mend_trimmed(s);
   if (s.length && s.at[s.length - 1] == '[') s.length--;
-  return trimmed(s);
+  return tsl__mend_trimmed(s);
 }
 
 static tsl__string copied(builder *b, tsl__string s) {
@@ -84,27 +73,15 @@ static tsl__string copied(builder *b, tsl__string s) {
   return (tsl__string){copy ? copy : "", copy ? s.length : 0};
 }
 
-static uint32_t count_of(const tsl__json *list) {
-  return !list ? 0
-         : list->kind == TSL__JSON_ARRAY
-             ? list->length
-             : (list->kind == TSL__JSON_STRING || list->kind == TSL__JSON_OBJECT);
-}
-static const tsl__json *one_of(const tsl__json *list, uint32_t i) {
-  return list->kind == TSL__JSON_ARRAY ? &list->items[i] : list;
-}
 static tsl__string text_at(const tsl__json *list, uint32_t i) {
-  const tsl__json *one = i < count_of(list) ? one_of(list, i) : NULL;
-  return one && one->kind == TSL__JSON_STRING ? (tsl__string){one->text, one->length}
-                                              : (tsl__string){"", 0};
+  return i < tsl__form_count(list) ? tsl__json_text(tsl__form_one(list, i)) : TSL__NO_TEXT;
 }
 
 /* ---- markup ---------------------------------------------------------------------------------- */
 
 static void add_one(builder *b, tsl__string text, tsl__mend_sign sign, bool part) {
   for (size_t i = 0; i < b->texts.n; i++)
-    if (b->texts.at[i].text.length == text.length &&
-        !memcmp(b->texts.at[i].text.at, text.at, text.length)) {
+    if (tsl__string_equal(b->texts.at[i].text, text)) {
       b->texts.at[i].part &= part;
       return;
     }
@@ -124,30 +101,30 @@ static uint32_t tag_length(tsl__string s) {
 /* A text; also each of its tags where it has nothing but tags. */
 static void add_text(builder *b, tsl__string text, tsl__mend_sign sign) {
   uint32_t tags = 0;
-  tsl__string rest = text = trimmed(text);
+  tsl__string rest = text = tsl__mend_trimmed(text);
   add_one(b, text, sign, false);
-  for (uint32_t n; (n = tag_length(rest)); tags++) rest = trimmed(from_on(rest, n));
+  for (uint32_t n; (n = tag_length(rest)); tags++) rest = tsl__mend_trimmed(from_on(rest, n));
   if (rest.length || tags < 2) return;
-  for (rest = text; rest.length; rest = trimmed(from_on(rest, tag_length(rest))))
+  for (rest = text; rest.length; rest = tsl__mend_trimmed(from_on(rest, tag_length(rest))))
     add_one(b, first_of(rest, tag_length(rest)), sign, true);
 }
 
 static void add_list(builder *b, const tsl__json *list, tsl__mend_sign sign, bool json) {
-  for (uint32_t i = 0; i < count_of(list); i++)
+  for (uint32_t i = 0; i < tsl__form_count(list); i++)
     add_text(b, json ? end_core(text_at(list, i), true) : text_at(list, i), sign);
 }
 
 static void add_messages(builder *b) {
-  const tsl__json *forms = GET(b->preset, "messages");
+  const tsl__json *forms = tsl__json_member(b->preset, "messages");
   if (!forms || forms->kind != TSL__JSON_ARRAY) return;
   b->plan->messages = true;
   for (uint32_t i = 0; i < forms->length; i++) {
     const tsl__json *form = &forms->items[i];
-    add_list(b, GET(form, "begin"), tsl__form_is_reasoning(form) ? TSL__SIGN_THINK : TSL__SIGN_TEXT,
-             false);
-    add_list(b, GET(form, "end"), TSL__SIGN_TEXT, false);
+    add_list(b, tsl__json_member(form, "begin"),
+             tsl__form_is_reasoning(form) ? TSL__SIGN_THINK : TSL__SIGN_TEXT, false);
+    add_list(b, tsl__json_member(form, "end"), TSL__SIGN_TEXT, false);
   }
-  add_list(b, GET(b->preset, "message_separator"), TSL__SIGN_SEPARATOR, false);
+  add_list(b, tsl__json_member(b->preset, "message_separator"), TSL__SIGN_SEPARATOR, false);
 }
 
 static int longer_first(const void *a, const void *b) {
@@ -158,43 +135,41 @@ static int longer_first(const void *a, const void *b) {
 static void add_texts(builder *b, bool json) {
   const tsl__json *section = tsl__form_object(b->preset, "section"),
                   *thinking = tsl__form_object(b->preset, "thinking"),
-                  *text = GET(b->preset, "text"), *calls = GET(b->preset, "calls");
-  for (uint32_t i = 0; section && i < count_of(GET(section, "begin")); i++)
-    add_text(b, start_core(text_at(GET(section, "begin"), i)), TSL__SIGN_SECTION);
-  if (section) add_list(b, GET(section, "end"), TSL__SIGN_SECTION_END, json);
+                  *text = tsl__json_member(b->preset, "text"),
+                  *calls = tsl__json_member(b->preset, "calls");
+  for (uint32_t i = 0; section && i < tsl__form_count(tsl__json_member(section, "begin")); i++)
+    add_text(b, start_core(text_at(tsl__json_member(section, "begin"), i)), TSL__SIGN_SECTION);
+  if (section) add_list(b, tsl__json_member(section, "end"), TSL__SIGN_SECTION_END, json);
   for (uint32_t i = 0; i < calls->length; i++)
-    add_list(b, GET(&calls->items[i], "end"), TSL__SIGN_CALL_END, json);
+    add_list(b, tsl__json_member(&calls->items[i], "end"), TSL__SIGN_CALL_END, json);
   b->plan->thinking = thinking != NULL;
   if (thinking) {
-    add_list(b, GET(thinking, "begin"), TSL__SIGN_THINK, false);
-    add_list(b, GET(thinking, "end"), TSL__SIGN_THINK_END, false);
-    add_list(b, GET(thinking, "after"), TSL__SIGN_SKIP, false);
+    add_list(b, tsl__json_member(thinking, "begin"), TSL__SIGN_THINK, false);
+    add_list(b, tsl__json_member(thinking, "end"), TSL__SIGN_THINK_END, false);
+    add_list(b, tsl__json_member(thinking, "after"), TSL__SIGN_SKIP, false);
   }
-  for (uint32_t i = 0; text && text->kind >= TSL__JSON_ARRAY && i < count_of(text); i++) {
-    add_list(b, GET(one_of(text, i), "begin"), TSL__SIGN_TEXT, false);
-    add_list(b, GET(one_of(text, i), "end"), TSL__SIGN_TEXT, false);
+  for (uint32_t i = 0; text && text->kind >= TSL__JSON_ARRAY && i < tsl__form_count(text); i++) {
+    add_list(b, tsl__json_member(tsl__form_one(text, i), "begin"), TSL__SIGN_TEXT, false);
+    add_list(b, tsl__json_member(tsl__form_one(text, i), "end"), TSL__SIGN_TEXT, false);
   }
   add_messages(b);
-  add_list(b, GET(b->preset, "end"), TSL__SIGN_SKIP, false);
+  add_list(b, tsl__json_member(b->preset, "end"), TSL__SIGN_SKIP, false);
   if (b->texts.n) qsort(b->texts.at, b->texts.n, sizeof *b->texts.at, longer_first);
 }
 
 /* ---- forms ----------------------------------------------------------------------------------- */
 
 static void add_form(builder *b, tsl__mend_form form, tsl__string start) {
-  static const tsl__string empty = {"", 0};
-  form.start = copied(b, trimmed(start));
-  if (!form.after.at) form.after = empty;
-  if (!form.then.at) form.then = empty;
-  if (!form.id_prefix.at) form.id_prefix = empty;
+  form.start = copied(b, tsl__mend_trimmed(start));
+  if (!form.after.at) form.after = TSL__NO_TEXT;
+  if (!form.then.at) form.then = TSL__NO_TEXT;
+  if (!form.id_prefix.at) form.id_prefix = TSL__NO_TEXT;
   form.named = find(form.start, "{name}") == 0;
   if (form.start.length && !form.named) tsl__bytes_add(&b->plan->first, (uint8_t)form.start.at[0]);
   for (size_t i = 0; i < b->forms.n; i++) {
     const tsl__mend_form *f = &b->forms.at[i];
-    if (f->kind == form.kind && f->start.length == form.start.length &&
-        f->after.length == form.after.length && f->style == form.style &&
-        !memcmp(f->start.at, form.start.at, form.start.length) &&
-        !memcmp(f->after.at, form.after.at, form.after.length))
+    if (f->kind == form.kind && f->style == form.style && tsl__string_equal(f->start, form.start) &&
+        tsl__string_equal(f->after, form.after))
       return;
   }
   if (!tsl__vec_push(b->alloc, &b->forms, form)) b->failed = true;
@@ -205,20 +180,20 @@ static void add_envelopes(builder *b, const tsl__json *form) {
   const tsl__json *section = tsl__form_object(b->preset, "section"), *begin;
   tsl__string start = start_core(tsl__form_text(form, "begin"));
   tsl__mend_form f = {.kind = TSL__MEND_ENVELOPE,
-                      .ends = end_core(text_at(GET(form, "end"), 0), true).length > 0};
+                      .ends = end_core(text_at(tsl__json_member(form, "end"), 0), true).length > 0};
   /* xLAM's begin is the name; Inkling's has a tag behind the name */
   if (find(start, "{name}") != UINT32_MAX && find(start, "<") == UINT32_MAX) start.length = 0;
   if (!start.length && section) {
-    begin = GET(section, "begin");
+    begin = tsl__json_member(section, "begin");
     f.ends = end_core(tsl__form_text(section, "end"), true).length > 0;
-    for (uint32_t i = 0; i < count_of(begin); i++) {
+    for (uint32_t i = 0; i < tsl__form_count(begin); i++) {
       tsl__string core = start_core(text_at(begin, i));
       if (core.length)
         add_form(b, f, core);
       else
         b->plan->bare_envelope = true;
     }
-    add_form(b, f, (tsl__string){"", 0});
+    add_form(b, f, TSL__NO_TEXT);
     return;
   }
   if (!start.length) b->plan->bare_envelope = true;
@@ -230,34 +205,35 @@ static tsl__string last_tag(tsl__string start) {
   uint32_t i = start.length;
   while (i && start.at[i - 1] != '<') i--;
   bool closed = i && memchr(start.at + i, '>', start.length - i);
-  return i > 1 && !closed ? from_on(start, i - 1) : (tsl__string){"", 0};
+  return i > 1 && !closed ? from_on(start, i - 1) : TSL__NO_TEXT;
 }
 
 /* In front of the name, and what stands behind it. */
 static void add_named(builder *b, const tsl__json *form, tsl__mend_form f) {
-  tsl__string begin = tsl__form_text(form, "begin"), then = text_at(GET(form, "then"), 0);
+  tsl__string begin = tsl__form_text(form, "begin"),
+              then = text_at(tsl__json_member(form, "then"), 0);
   uint32_t at = find(begin, "{name}");
   f.has_id = tsl__form_text(form, "id").length > 0;
   f.id_first = f.has_id && at == UINT32_MAX;
   f.id_prefix = copied(b, tsl__form_text(form, "id_prefix"));
-  tsl__string start = trimmed(first_of(begin, at)), after = from_on(begin, at + 6);
+  tsl__string start = tsl__mend_trimmed(first_of(begin, at)), after = from_on(begin, at + 6);
   if (f.id_first) {
     uint32_t name = find(then, "{name}");
     start = begin;
-    f.then = copied(b, trimmed(first_of(then, name)));
+    f.then = copied(b, tsl__mend_trimmed(first_of(then, name)));
     after = from_on(then, name == UINT32_MAX ? then.length : name + 6);
   } else {
-    f.then = copied(b, trimmed(then));
+    f.then = copied(b, tsl__mend_trimmed(then));
   }
   uint32_t quote = find(begin, "=\"");
   if (f.kind == TSL__MEND_ELEMENTS && quote != UINT32_MAX) {
     while (quote && !tsl__mend_is_space(begin.at[quote - 1])) quote--;
-    start = trimmed(first_of(begin, quote));
+    start = tsl__mend_trimmed(first_of(begin, quote));
     f.attributes = true;
   }
   uint32_t space = find(start, "functions."); /* of names, as gpt-oss has one */
   if (space != UINT32_MAX && space + 10 == start.length) start.length = space;
-  f.after = copied(b, trimmed(after));
+  f.after = copied(b, tsl__mend_trimmed(after));
   add_form(b, f, start);
   uint32_t tag = tag_length(start); /* <|tool_call>call: without its word */
   if (tag > 2 && tag < start.length && start.at[start.length - 1] == ':')
@@ -265,14 +241,10 @@ static void add_named(builder *b, const tsl__json *form, tsl__mend_form f) {
   if (f.kind == TSL__MEND_ELEMENTS && last_tag(start).length) add_form(b, f, last_tag(start));
 }
 
-static bool is_style(tsl__string style, const char *name) {
-  return style.length == strlen(name) && !memcmp(style.at, name, style.length);
-}
-
 /* The whole head of a call: does JSON hold its name? */
 static bool in_json(const builder *b, const tsl__json *form) {
   const tsl__json *section = tsl__form_object(b->preset, "section");
-  tsl__string parts[] = {section ? text_at(GET(section, "begin"), 0) : (tsl__string){"", 0},
+  tsl__string parts[] = {section ? text_at(tsl__json_member(section, "begin"), 0) : TSL__NO_TEXT,
                          tsl__form_text(form, "begin")};
   for (int i = 0; i < 2; i++)
     if (find(parts[i], "{\"") != UINT32_MAX && find(parts[i], "call:") == UINT32_MAX) return true;
@@ -282,19 +254,20 @@ static bool in_json(const builder *b, const tsl__json *form) {
 static void add_call(builder *b, const tsl__json *form) {
   tsl__string style = tsl__form_text(form, "style");
   tsl__mend_form f = {.kind = TSL__MEND_JSON,
-                      .ends = count_of(GET(form, "end")) && text_at(GET(form, "end"), 0).length};
+                      .ends = tsl__form_count(tsl__json_member(form, "end")) &&
+                              text_at(tsl__json_member(form, "end"), 0).length};
   if (in_json(b, form)) {
     add_envelopes(b, form);
     return;
   }
   f.style = tsl__mend_style_of(style);
   if (f.style) f.kind = TSL__MEND_ELEMENTS;
-  if (is_style(style, "gemma4")) f.quote = (tsl__string){"<|\"|>", 5};
-  if (is_style(style, "functiongemma")) f.quote = (tsl__string){"<escape>", 8};
-  if (is_style(style, "pythonic") || is_style(style, "pythonic_json")) {
+  if (tsl__string_is(style, "gemma4")) f.quote = (tsl__string){"<|\"|>", 5};
+  if (tsl__string_is(style, "functiongemma")) f.quote = (tsl__string){"<escape>", 8};
+  if (tsl__string_is(style, "pythonic") || tsl__string_is(style, "pythonic_json")) {
     f.kind = TSL__MEND_PYTHON;
     f.ends = false;
-    add_form(b, f, (tsl__string){"", 0});
+    add_form(b, f, TSL__NO_TEXT);
     return;
   }
   add_named(b, form, f);
@@ -304,11 +277,11 @@ static void add_call(builder *b, const tsl__json *form) {
  */
 static void add_json_anyway(builder *b) {
   const tsl__json *section = tsl__form_object(b->preset, "section"),
-                  *calls = GET(b->preset, "calls");
-  tsl__string parts[] = {section ? text_at(GET(section, "begin"), 0) : (tsl__string){"", 0},
+                  *calls = tsl__json_member(b->preset, "calls");
+  tsl__string parts[] = {section ? text_at(tsl__json_member(section, "begin"), 0) : TSL__NO_TEXT,
                          tsl__form_text(&calls->items[0], "begin")};
   for (int i = 0; i < 2; i++) {
-    tsl__string s = trimmed(parts[i]);
+    tsl__string s = tsl__mend_trimmed(parts[i]);
     uint32_t n = tag_length(s);
     if (s.length && s.at[0] == '[' && memchr(s.at, ']', s.length))
       n = (uint32_t)((const char *)memchr(s.at, ']', s.length) - s.at) + 1;
@@ -319,12 +292,12 @@ static void add_json_anyway(builder *b) {
 /* The names of an envelope's members in the format: the last two in front of the arguments. */
 static void find_keys(builder *b) {
   static const char *const names[] = {"\"name\"", "\"tool_name\""};
-  const tsl__json *calls = GET(b->preset, "calls"),
+  const tsl__json *calls = tsl__json_member(b->preset, "calls"),
                   *section = tsl__form_object(b->preset, "section");
-  tsl__string parts[] = {section ? text_at(GET(section, "begin"), 0) : (tsl__string){"", 0},
+  tsl__string parts[] = {section ? text_at(tsl__json_member(section, "begin"), 0) : TSL__NO_TEXT,
                          tsl__form_text(&calls->items[0], "begin"),
-                         text_at(GET(&calls->items[0], "then"), 0)};
-  b->plan->name_key = (tsl__string){"", 0};
+                         text_at(tsl__json_member(&calls->items[0], "then"), 0)};
+  b->plan->name_key = TSL__NO_TEXT;
   if (!in_json(b, &calls->items[0])) b->plan->name_key.at = NULL;
   for (int p = 0; p < 3; p++) {
     for (int i = 0; i < 2; i++)
@@ -357,7 +330,7 @@ static void free_arena(void *arena) { tsl__arena_free(arena); }
 
 static void fill(builder *b, const tsl__mend_source *from) {
   tsl__mend_plan *p = b->plan;
-  const tsl__json *calls = GET(b->preset, "calls");
+  const tsl__json *calls = tsl__json_member(b->preset, "calls");
   bool json = in_json(b, &calls->items[0]) ||
               !tsl__mend_style_of(tsl__form_text(&calls->items[0], "style"));
   add_tools(b, from->request);
@@ -369,12 +342,14 @@ static void fill(builder *b, const tsl__mend_source *from) {
   p->forms = tsl__arena_copy(p->arena, b->forms.at, b->forms.n * sizeof *b->forms.at);
   p->texts = tsl__arena_copy(p->arena, b->texts.at, b->texts.n * sizeof *b->texts.at);
   const tsl__json *section = tsl__form_object(b->preset, "section");
-  tsl__string first = section ? text_at(GET(section, "begin"), 0) : (tsl__string){"", 0};
+  tsl__string first = section ? text_at(tsl__json_member(section, "begin"), 0) : TSL__NO_TEXT;
   p->lists = section != NULL;
   for (uint32_t i = 0; i < calls->length; i++)
-    p->ids |= GET(&calls->items[i], "behind") || GET(&calls->items[i], "id");
+    p->ids |=
+        tsl__json_member(&calls->items[i], "behind") || tsl__json_member(&calls->items[i], "id");
   p->has_section = start_core(first).length > 0;
-  p->has_list = find(first, "[") != UINT32_MAX && find(first, "[") + 1 == trimmed(first).length;
+  p->has_list =
+      find(first, "[") != UINT32_MAX && find(first, "[") + 1 == tsl__mend_trimmed(first).length;
   for (size_t i = 0; i < b->forms.n; i++) p->python |= b->forms.at[i].kind == TSL__MEND_PYTHON;
   p->form_count = (uint32_t)b->forms.n;
   p->text_count = (uint32_t)b->texts.n;

@@ -56,11 +56,8 @@
 #include "compiler/regex/regex.h"
 #include "compiler/tools/tools.h"
 
-#define GET(o, key) tsl__json_get((o), (key), sizeof(key) - 1)
-#define IS(j, word) ((j) && tsl__json_is((j), (word), sizeof(word) - 1))
-
 static bool fail(tsl__tags *t, tsl_status status, const tsl__json *at, const char *what) {
-  return tsl__tags_fail(t, status, at, "%s", what), false;
+  return tsl__tags_fail(t, status, at, "%s", what);
 }
 
 /* ---- tools ----------------------------------------------------------------------------------- */
@@ -87,7 +84,8 @@ static bool custom_schema(tsl__tags *t, const tsl__json *pattern, bool lark, tsl
   t->status = tsl__json_parse(&t->arena, &t->until, text, n, 64, &schema, t->error);
   if (t->status != TSL_OK) return false;
   if (lark) {
-    GET(GET(GET(schema, "properties"), "input"), "pattern")->kind = TSL__JSON_GRAMMAR;
+    tsl__json_member(tsl__json_member(tsl__json_member(schema, "properties"), "input"), "pattern")
+        ->kind = TSL__JSON_GRAMMAR;
     text[0] = '!'; /* known by another text than the schema with that pattern */
   }
   out->parameters = schema;
@@ -99,29 +97,30 @@ static bool custom_schema(tsl__tags *t, const tsl__json *pattern, bool lark, tsl
 /* A tool that takes a text: {"format": {"type": "text"}}, or "grammar" with "syntax" and
  * "definition", in chat completions one level deeper. */
 static bool read_custom(tsl__tags *t, const tsl__json *inner, tsl__tool *out) {
-  const tsl__json *format = GET(inner, "format"), *type = format ? GET(format, "type") : NULL,
-                  *grammar = format ? GET(format, "grammar") : NULL;
-  if (!format || format->kind == TSL__JSON_NULL || IS(type, "text"))
+  const tsl__json *format = tsl__json_member(inner, "format"),
+                  *type = tsl__json_member(format, "type"),
+                  *grammar = tsl__json_member(format, "grammar");
+  if (!format || format->kind == TSL__JSON_NULL || tsl__json_says(type, "text"))
     return custom_schema(t, NULL, false, out);
-  if (!IS(type, "grammar"))
+  if (!tsl__json_says(type, "grammar"))
     return fail(t, TSL_ERR_UNSUPPORTED, format, "the format of a custom tool is text or grammar");
   if (!grammar || grammar->kind != TSL__JSON_OBJECT) grammar = format;
-  const tsl__json *syntax = GET(grammar, "syntax"), *definition = GET(grammar, "definition");
-  if (!IS(syntax, "regex") && !IS(syntax, "lark"))
+  const tsl__json *syntax = tsl__json_member(grammar, "syntax"),
+                  *definition = tsl__json_member(grammar, "definition");
+  if (!tsl__json_says(syntax, "regex") && !tsl__json_says(syntax, "lark"))
     return fail(t, TSL_ERR_UNSUPPORTED, syntax ? syntax : grammar,
                 "the \"syntax\" of a custom tool's grammar is \"lark\" or \"regex\"");
   if (!definition || definition->kind != TSL__JSON_STRING)
     return fail(t, TSL_ERR_SCHEMA, grammar, "the grammar's \"definition\" must stand here");
   out->at = definition;
-  if (IS(syntax, "lark")) return custom_schema(t, definition, true, out);
+  if (tsl__json_says(syntax, "lark")) return custom_schema(t, definition, true, out);
   /* by itself: what closes a group that it has not opened would leave the one around it */
   tsl_error error;
   tsl_status status =
       tsl__regex_check(t->arena.alloc, definition->text, definition->length, &error);
   if (status != TSL_OK)
     return tsl__tags_fail(t, status, definition, "in the definition, at byte %zu: %s", error.offset,
-                          error.message),
-           false;
+                          error.message);
   return custom_schema(t, definition, false, out);
 }
 
@@ -130,13 +129,12 @@ static bool no_name(tsl__tags *t, const tsl__json *tool) {
   static const char *const wrappers[] = {"functionDeclarations", "function_declarations",
                                          "toolSpec"};
   for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++) {
-    const tsl__json *inner = tsl__json_get(tool, wrappers[i], strlen(wrappers[i]));
+    const tsl__json *inner = tsl__json_member(tool, wrappers[i]);
     if (inner)
       return tsl__tags_fail(t, TSL_ERR_SCHEMA, inner,
                             "\"%s\" is another API's: here each tool is {\"name\": ..., "
                             "\"parameters\": ...}, an item of \"tools\" itself",
-                            wrappers[i]),
-             false;
+                            wrappers[i]);
   }
   return fail(t, TSL_ERR_SCHEMA, tool,
               "a tool has a \"name\" that is not empty, at the tool or in its \"function\"");
@@ -155,7 +153,7 @@ static bool check_name(tsl__tags *t, const tsl__json *tool, const tsl__json *nam
 static bool no_object_type(tsl__tags *t, const tsl__json *type) {
   static const char *const others[] = {"string", "integer", "number", "boolean", "array", "null"};
   for (size_t i = 0; type->kind == TSL__JSON_STRING && i < sizeof others / sizeof *others; i++)
-    if (tsl__json_is(type, others[i], strlen(others[i])))
+    if (tsl__json_says(type, others[i]))
       return tsl__tags_fail(
                  t, TSL_ERR_SCHEMA, type,
                  "the arguments of a tool are an object: \"type\" must be \"object\", not \"%s\"",
@@ -168,14 +166,14 @@ static bool no_object_type(tsl__tags *t, const tsl__json *type) {
  * it, in its place, and of several types that one is left. */
 static bool only_objects(tsl__tags *t, tsl__tool *tool) {
   static const char words[] = "objecttype";
-  tsl__json *schema = tool->parameters, *type = GET(schema, "type"), *items;
+  tsl__json *schema = tool->parameters, *type = tsl__json_member(schema, "type"), *items;
   bool several = type && type->kind == TSL__JSON_ARRAY;
   if (schema->kind == TSL__JSON_TRUE) tool->parameters = NULL;
   if (schema->kind != TSL__JSON_OBJECT) return true;
   if (type && !several) return !tool->name.at || !no_object_type(t, type);
   for (uint32_t i = 0; several; i++) {
     if (i == type->length) return true;
-    if (IS(&type->items[i], "object")) break;
+    if (tsl__json_says(&type->items[i], "object")) break;
   }
   /* Known by another text than where it is no tool's. */
   char *source = tsl__tags_alloc(t, sizeof words + schema->end - schema->offset);
@@ -196,8 +194,6 @@ static bool only_objects(tsl__tags *t, tsl__tool *tool) {
   return true;
 }
 
-static int shown(uint32_t length) { return (int)(length < 60 ? length : 60); }
-
 static bool is_member(const tsl__json *o, const tsl__json *m) {
   return m && m >= o->items && m < o->items + o->length;
 }
@@ -211,43 +207,45 @@ static bool no_other_schema(tsl__tags *t, const tsl__json *found, const tsl__jso
     return tsl__tags_fail(t, TSL_ERR_SCHEMA, other,
                           "a tool's schema is \"parameters\", \"input_schema\" or "
                           "\"inputSchema\"%s: is \"%.*s\" meant for it?",
-                          outside ? " beside its name" : "", shown(other->key_length), other->key),
-           false;
+                          outside ? " beside its name" : "",
+                          tsl__shown(other->key, other->key_length, 60), other->key);
   return tsl__tags_fail(t, TSL_ERR_SCHEMA, other,
                         "a tool has one schema, and \"%.*s\" is not the same as \"%.*s\": leave "
                         "one of them out",
-                        shown(other->key_length), other->key, shown(found->key_length), found->key),
-         false;
+                        tsl__shown(other->key, other->key_length, 60), other->key,
+                        tsl__shown(found->key, found->key_length, 60), found->key);
 }
 
 /* A tool of another type than "function": the provider runs it, or it is a schema. */
 static bool no_schema(tsl__tags *t, const tsl__json *o, const tsl__json *type) {
-  if (GET(o, "properties") || IS(type, "object"))
+  if (tsl__json_member(o, "properties") || tsl__json_says(type, "object"))
     return fail(
         t, TSL_ERR_SCHEMA, o,
         "this is a schema, not a tool: a tool is {\"name\": ..., \"parameters\": a schema}");
   return tsl__tags_fail(
-             t, TSL_ERR_UNSUPPORTED, type,
-             "only function tools are supported: nothing here says which arguments \"%.*s\" "
-             "has. Leave it out, or give it a \"name\" and \"parameters\"",
-             shown(type->length), type->kind == TSL__JSON_STRING ? type->text : ""),
-         false;
+      t, TSL_ERR_UNSUPPORTED, type,
+      "only function tools are supported: nothing here says which arguments \"%.*s\" "
+      "has. Leave it out, or give it a \"name\" and \"parameters\"",
+      tsl__shown(tsl__json_text(type).at, tsl__json_text(type).length, 60),
+      tsl__json_text(type).at);
 }
 
 static bool read_tool(tsl__tags *t, const tsl__json *o, tsl__tool *out) {
-  const tsl__json *inner = GET(o, "function"), *type = GET(o, "type"), *strict;
+  const tsl__json *inner = tsl__json_member(o, "function"), *type = tsl__json_member(o, "type"),
+                  *strict;
   if (o->kind != TSL__JSON_OBJECT)
     return fail(t, TSL_ERR_SCHEMA, o, "a tool is an object: {\"name\": ..., \"parameters\": ...}");
-  if (!inner || inner->kind != TSL__JSON_OBJECT) inner = GET(o, "custom");
+  if (!inner || inner->kind != TSL__JSON_OBJECT) inner = tsl__json_member(o, "custom");
   if (!inner || inner->kind != TSL__JSON_OBJECT) inner = o;
-  const tsl__json *name = GET(inner, "name");
+  const tsl__json *name = tsl__json_member(inner, "name");
   const tsl__json *other, *found = tsl__tool_schema(inner, o, &other);
   *out = (tsl__tool){.parameters = (tsl__json *)(uintptr_t)found, .at = o};
-  if (type && !IS(type, "function") && !IS(type, "custom") && !out->parameters)
+  if (type && !tsl__json_says(type, "function") && !tsl__json_says(type, "custom") &&
+      !out->parameters)
     return no_schema(t, o, type);
   if (!check_name(t, o, name)) return false;
-  strict = GET(inner, "strict"); /* false: what is supported holds all the same */
-  if (!strict) strict = GET(o, "strict");
+  strict = tsl__json_member(inner, "strict"); /* false: what is supported holds all the same */
+  if (!strict) strict = tsl__json_member(o, "strict");
   if (strict && strict->kind != TSL__JSON_TRUE && strict->kind != TSL__JSON_FALSE &&
       strict->kind != TSL__JSON_NULL)
     return fail(t, TSL_ERR_SCHEMA, strict, "\"strict\" is true or false");
@@ -255,11 +253,7 @@ static bool read_tool(tsl__tags *t, const tsl__json *o, tsl__tool *out) {
   out->name = (tsl__string){name->text, name->length};
   if (!no_other_schema(t, found, other, inner != o && is_member(o, other))) return false;
   if (found) return only_objects(t, out);
-  return !IS(type, "custom") || read_custom(t, inner, out);
-}
-
-static bool same_name(tsl__string a, const char *name, size_t length) {
-  return a.length == length && !memcmp(a.at, name, length);
+  return !tsl__json_says(type, "custom") || read_custom(t, inner, out);
 }
 
 /* Do the names of all tools differ? Uses a hash table of indices + 1. */
@@ -271,7 +265,7 @@ static bool names_differ(tsl__tags *t, const tsl__json *list, const tsl__request
     const tsl__string name = r->tools[i].name;
     uint32_t slot = (uint32_t)tsl__hash(name.at, name.length) & (slots - 1);
     for (; table[slot]; slot = (slot + 1) & (slots - 1))
-      if (same_name(r->tools[table[slot] - 1].name, name.at, name.length))
+      if (tsl__string_equal(r->tools[table[slot] - 1].name, name))
         return fail(t, TSL_ERR_SCHEMA, &list->items[i], "two tools have the same name");
     table[slot] = i + 1;
   }
@@ -306,15 +300,14 @@ static bool keep(tsl__tags *t, tsl__request *r, const tsl__json *at, const tsl__
   for (uint32_t i = 0; i < n; i++) {
     bool found = false;
     for (uint32_t k = 0; k < r->count && !found; k++)
-      found = same_name(r->tools[k].name, names[i].at, names[i].length);
+      found = tsl__string_equal(r->tools[k].name, names[i]);
     if (!found)
       return tsl__tags_fail(t, TSL_ERR_ARGUMENT, at, "there is no tool \"%.*s\"",
-                            (int)(names[i].length < 100 ? names[i].length : 100), names[i].at),
-             false;
+                            tsl__shown(names[i].at, names[i].length, 100), names[i].at);
   }
   for (uint32_t k = 0; k < r->count; k++)
     for (uint32_t i = 0; i < n; i++)
-      if (same_name(r->tools[k].name, names[i].at, names[i].length)) {
+      if (tsl__string_equal(r->tools[k].name, names[i])) {
         r->tools[kept++] = r->tools[k];
         break;
       }
@@ -346,8 +339,10 @@ static bool choose_word(tsl__tags *t, tsl__request *r, const tsl__json *at, cons
 
 /* A name, at the object or in its "function". */
 static bool name_of(tsl__tags *t, const tsl__json *o, tsl__string *out) {
-  const tsl__json *inner = GET(o, "function") ? GET(o, "function") : GET(o, "custom"),
-                  *name = GET(inner && inner->kind == TSL__JSON_OBJECT ? inner : o, "name");
+  const tsl__json *inner = tsl__json_member(o, "function") ? tsl__json_member(o, "function")
+                                                           : tsl__json_member(o, "custom"),
+                  *name = tsl__json_member(inner && inner->kind == TSL__JSON_OBJECT ? inner : o,
+                                           "name");
   if (!name || name->kind != TSL__JSON_STRING)
     return fail(t, TSL_ERR_SCHEMA, o, "a tool's \"name\" must stand here");
   *out = (tsl__string){name->text, name->length};
@@ -355,8 +350,8 @@ static bool name_of(tsl__tags *t, const tsl__json *o, tsl__string *out) {
 }
 
 static bool choose_allowed(tsl__tags *t, tsl__request *r, const tsl__json *choice) {
-  const tsl__json *inner = GET(choice, "allowed_tools"), *o = inner ? inner : choice,
-                  *mode = GET(o, "mode"), *list = GET(o, "tools");
+  const tsl__json *inner = tsl__json_member(choice, "allowed_tools"), *o = inner ? inner : choice,
+                  *mode = tsl__json_member(o, "mode"), *list = tsl__json_member(o, "tools");
   if (!list || list->kind != TSL__JSON_ARRAY)
     return fail(t, TSL_ERR_SCHEMA, o, "\"tools\" must be an array");
   tsl__string *names = tsl__tags_alloc(t, (list->length + 1) * sizeof *names);
@@ -366,18 +361,21 @@ static bool choose_allowed(tsl__tags *t, tsl__request *r, const tsl__json *choic
   if (!list->length)
     return fail(t, TSL_ERR_SCHEMA, list,
                 "no tool is allowed: \"tool_choice\": \"none\" asks for an answer without calls");
-  return IS(mode, "auto") || IS(mode, "required")
+  return tsl__json_says(mode, "auto") || tsl__json_says(mode, "required")
              ? choose_word(t, r, mode, mode->text, mode->length)
              : fail(t, TSL_ERR_SCHEMA, mode ? mode : o, "\"mode\" is auto or required");
 }
 
 static bool read_choice(tsl__tags *t, const tsl__json *choice, tsl__request *r) {
   tsl__string name;
-  if (IS(choice, "REQUIRED")) return choose_word(t, r, choice, "required", 8); /* Cohere's */
-  if (IS(choice, "NONE")) return choose_word(t, r, choice, "none", 4);
+  if (tsl__json_says(choice, "REQUIRED"))
+    return choose_word(t, r, choice, "required", 8); /* Cohere's */
+  if (tsl__json_says(choice, "NONE")) return choose_word(t, r, choice, "none", 4);
   if (choice->kind == TSL__JSON_STRING)
     return choose_word(t, r, choice, choice->text, choice->length);
-  const tsl__json *type = choice->kind == TSL__JSON_OBJECT ? GET(choice, "type") : NULL, *serial;
+  const tsl__json *type =
+                      choice->kind == TSL__JSON_OBJECT ? tsl__json_member(choice, "type") : NULL,
+                  *serial;
   if (!type || type->kind != TSL__JSON_STRING)
     return fail(t, TSL_ERR_SCHEMA, choice,
                 "\"tool_choice\" is a word or an object with a \"type\"");
@@ -385,8 +383,9 @@ static bool read_choice(tsl__tags *t, const tsl__json *choice, tsl__request *r) 
   if (serial && serial->kind != TSL__JSON_TRUE && serial->kind != TSL__JSON_FALSE)
     return fail(t, TSL_ERR_SCHEMA, serial, "\"disable_parallel_tool_use\" is true or false");
   if (serial && serial->kind == TSL__JSON_TRUE) r->parallel = false;
-  if (IS(type, "allowed_tools")) return choose_allowed(t, r, choice);
-  if (IS(type, "function") || IS(type, "tool") || IS(type, "custom"))
+  if (tsl__json_says(type, "allowed_tools")) return choose_allowed(t, r, choice);
+  if (tsl__json_says(type, "function") || tsl__json_says(type, "tool") ||
+      tsl__json_says(type, "custom"))
     return name_of(t, choice, &name) && force(t, r, choice, name);
   return choose_word(t, r, type, type->text, type->length);
 }
@@ -397,7 +396,7 @@ static bool read_function_call(tsl__tags *t, const tsl__json *choice, tsl__reque
   if (!choice) return true;
   if (choice->kind == TSL__JSON_OBJECT)
     return name_of(t, choice, &name) && force(t, r, choice, name);
-  if (!IS(choice, "auto") && !IS(choice, "none"))
+  if (!tsl__json_says(choice, "auto") && !tsl__json_says(choice, "none"))
     return fail(t, TSL_ERR_SCHEMA, choice,
                 "\"function_call\" is auto, none or an object that names a function");
   return choose_word(t, r, choice, choice->text, choice->length);
@@ -421,16 +420,17 @@ static bool read_object(tsl__tags *t, const tsl__json *schema, tsl__tag *n) {
 }
 
 static bool read_format(tsl__tags *t, const tsl__json *format, tsl__request *r) {
-  const tsl__json *type = format ? GET(format, "type") : NULL, *other;
+  const tsl__json *type = tsl__json_member(format, "type"), *other;
   if (!format) return true;
-  if (IS(type, "structural_tag")) return (r->content = tsl__tags_read(t, format)) != NULL;
+  if (tsl__json_says(type, "structural_tag"))
+    return (r->content = tsl__tags_read(t, format)) != NULL;
   const tsl__json *schema = tsl__format_schema(format, &other);
   if (other) return fail(t, TSL_ERR_SCHEMA, other, TSL__OTHER_SCHEMA);
   tsl__tag *n = tsl__tags_node(t, TSL__TAG_SCHEMA, format);
   if (!n) return false;
-  if (IS(type, "json_object")) {
+  if (tsl__json_says(type, "json_object")) {
     if (!read_object(t, schema, n)) return false;
-  } else if (IS(type, "json_schema")) {
+  } else if (tsl__json_says(type, "json_schema")) {
     n->schema = (tsl__json *)(uintptr_t)schema;
     if (!n->schema) return fail(t, TSL_ERR_SCHEMA, format, "the response format has no \"schema\"");
   } else {
@@ -456,7 +456,7 @@ static bool find_format(tsl__tags *t, const tsl__json *o, const tsl__json **out)
                                   ? tsl__tools_present(in, places[i].key)
                                   : NULL;
     if (!format) continue;
-    if (IS(GET(format, "type"), "text")) {
+    if (tsl__json_says(tsl__json_member(format, "type"), "text")) {
       tsl__format_schema(format, &other);
       if (other) return fail(t, TSL_ERR_SCHEMA, other, TSL__OTHER_SCHEMA);
       continue;
@@ -499,10 +499,9 @@ static bool no_other_format(tsl__tags *t, const tsl__json *o) {
     const tsl__json *other = tsl__tools_present(o, others[i].key);
     if (other && (other->kind != TSL__JSON_STRING || other->length))
       return tsl__tags_fail(
-                 t, TSL_ERR_UNSUPPORTED, other,
-                 "\"%s\" is another server's: here it is \"response_format\": {\"type\": \"%s",
-                 others[i].key, others[i].instead),
-             false;
+          t, TSL_ERR_UNSUPPORTED, other,
+          "\"%s\" is another server's: here it is \"response_format\": {\"type\": \"%s",
+          others[i].key, others[i].instead);
   }
   return true;
 }
@@ -526,10 +525,11 @@ static bool is_off(const tsl__json *o) {
 static bool read_thinking(tsl__tags *t, const tsl__json *o, tsl__request *r) {
   static const char *const budgets[] = {"budget_tokens", "token_budget"};
   const tsl__json *thinking = tsl__tools_present(o, "thinking"),
-                  *type = thinking ? GET(thinking, "type") : NULL, *budget = NULL;
-  r->no_thinking = is_off(o) || IS(type, "disabled");
+                  *type = tsl__json_member(thinking, "type"), *budget = NULL;
+  r->no_thinking = is_off(o) || tsl__json_says(type, "disabled");
   if (!thinking) return true;
-  if (!IS(type, "enabled") && !IS(type, "disabled") && !IS(type, "adaptive") && !IS(type, "auto"))
+  if (!tsl__json_says(type, "enabled") && !tsl__json_says(type, "disabled") &&
+      !tsl__json_says(type, "adaptive") && !tsl__json_says(type, "auto"))
     return fail(t, TSL_ERR_SCHEMA, type ? type : thinking,
                 "\"thinking\" has the \"type\" enabled, adaptive, auto or disabled: {\"type\": "
                 "\"enabled\", \"budget_tokens\": 1000}");
@@ -550,13 +550,13 @@ static bool is_request(const tsl__json *o) {
       "messages",        "input",     "model",         "result"};
   bool found = o->kind == TSL__JSON_ARRAY || !o->length;
   for (size_t i = 0; i < sizeof known / sizeof *known && !found; i++)
-    found = tsl__json_get(o, known[i], strlen(known[i])) != NULL;
+    found = tsl__json_member(o, known[i]) != NULL;
   return found;
 }
 
 bool tsl__tools_request(tsl__tags *t, const tsl_tools_options *options, tsl__request *r) {
-  const tsl__json *o = t->root, *result = GET(o, "result"), *format,
-                  *parallel = GET(o, "parallel_tool_calls");
+  const tsl__json *o = t->root, *result = tsl__json_member(o, "result"), *format,
+                  *parallel = tsl__json_member(o, "parallel_tool_calls");
   *r = (tsl__request){.parallel = true};
   if (o->kind != TSL__JSON_OBJECT && o->kind != TSL__JSON_ARRAY)
     return fail(t, TSL_ERR_SCHEMA, o, "a request is an object, or an array of tools");
@@ -567,7 +567,7 @@ bool tsl__tools_request(tsl__tags *t, const tsl_tools_options *options, tsl__req
     return fail(
         t, TSL_ERR_SCHEMA, o,
         "this is no request: it has neither \"tools\", \"functions\" nor \"response_format\"");
-  if (result && result->kind == TSL__JSON_OBJECT && !GET(o, "tools")) o = result;
+  if (result && result->kind == TSL__JSON_OBJECT && !tsl__json_member(o, "tools")) o = result;
   const tsl__json *choice = tsl__tools_present(o, "tool_choice");
   if (!no_other_format(t, o)) return false;
   if (tsl__tools_present(o, "functions")) r->parallel = false;

@@ -17,18 +17,8 @@
 #include "compiler/tools/tools.h"
 
 tsl__json *tsl__tools_present(const tsl__json *o, const char *key) {
-  tsl__json *v = o ? tsl__json_get(o, key, strlen(key)) : NULL;
+  tsl__json *v = tsl__json_member(o, key);
   return v && v->kind != TSL__JSON_NULL ? v : NULL;
-}
-
-static bool is(const tsl__json *v, const char *word) {
-  return v && tsl__json_is(v, word, strlen(word));
-}
-
-static bool is_one_of(const tsl__json *m, const char *const *names) {
-  for (; *names; names++)
-    if (m->key_length == strlen(*names) && !memcmp(m->key, *names, m->key_length)) return true;
-  return false;
 }
 
 /* Names with what looks like a schema each? So some write a tool's parameters: Cohere's
@@ -43,9 +33,9 @@ static bool are_properties(const tsl__json *o) {
 /* Does it read like a schema? */
 static bool is_schema(const tsl__json *o) {
   static const char *const words[] = {"properties", "$ref", "allOf", "anyOf", "oneOf"};
-  bool found = is(tsl__tools_present(o, "type"), "object") || are_properties(o);
+  bool found = tsl__json_says(tsl__tools_present(o, "type"), "object") || are_properties(o);
   for (size_t i = 0; i < sizeof words / sizeof *words && !found; i++)
-    found = tsl__json_get(o, words[i], strlen(words[i])) != NULL;
+    found = tsl__json_member(o, words[i]) != NULL;
   return found;
 }
 
@@ -54,7 +44,8 @@ static const tsl__json *other_schema(const tsl__json *o, const char *const *name
                                      const tsl__json *as) {
   for (uint32_t i = 0; o && o->kind == TSL__JSON_OBJECT && i < o->length; i++) {
     const tsl__json *m = &o->items[i];
-    if (!is_one_of(m, names) && is_schema(m) && !(as && tsl__json_equal(m, as))) return m;
+    if (!tsl__string_in(tsl__json_key(m), names) && is_schema(m) && !(as && tsl__json_equal(m, as)))
+      return m;
   }
   return NULL;
 }
@@ -93,7 +84,7 @@ const tsl__json *tsl__format_schema(const tsl__json *format, const tsl__json **o
                   *found = tsl__tools_present(format, "schema"),
                   *inner = tsl__tools_present(named, "schema");
   /* json_object: the schema itself may have that name */
-  const tsl__json *second = inner || !is(type, "json_object") ? inner : named;
+  const tsl__json *second = inner || !tsl__json_says(type, "json_object") ? inner : named;
   *other = NULL;
   if (!found)
     found = second;
@@ -101,6 +92,6 @@ const tsl__json *tsl__format_schema(const tsl__json *format, const tsl__json **o
     *other = second;
   if (!*other) *other = other_schema(format, read, found);
   if (!*other && (inner || second != named)) *other = other_schema(named, read, found);
-  if (!*other && is(type, "text")) *other = found;
+  if (!*other && tsl__json_says(type, "text")) *other = found;
   return found;
 }

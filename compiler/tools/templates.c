@@ -98,18 +98,10 @@ static const row rows[] = {
 };
 #define ROWS (sizeof rows / sizeof *rows)
 
-static bool is_in(const char *text, size_t length, const char *part) {
-  size_t n = strlen(part);
-  for (const char *at = text, *end = text + length;
-       (size_t)(end - at) >= n && (at = memchr(at, part[0], (size_t)(end - at) - n + 1)); at++)
-    if (!memcmp(at, part, n)) return true;
-  return false;
-}
-
-static bool fits(const row *r, const char *text, size_t length) {
+static bool fits(const row *r, tsl__string text) {
   for (int i = 0; i < 3 && r->has[i]; i++)
-    if (!is_in(text, length, r->has[i])) return false;
-  return !r->lacks || !is_in(text, length, r->lacks);
+    if (!tsl__string_has(text, tsl__string_of(r->has[i]))) return false;
+  return !r->lacks || !tsl__string_has(text, tsl__string_of(r->lacks));
 }
 
 static tsl__string text_of(const tsl__json *value) {
@@ -119,12 +111,12 @@ static tsl__string text_of(const tsl__json *value) {
 
 /* The template of a tokenizer_config.json: the only one, or that for tools; else the first. */
 static tsl__string template_of(const tsl__json *config) {
-  const tsl__json *all = tsl__json_get(config, "chat_template", 13);
+  const tsl__json *all = tsl__json_member(config, "chat_template");
   tsl__string found = text_of(all);
   for (uint32_t i = 0; all && all->kind == TSL__JSON_ARRAY && i < all->length; i++) {
-    const tsl__json *name = tsl__json_get(&all->items[i], "name", 4);
-    if (!found.at || (name && tsl__json_is(name, "tool_use", 8)))
-      found = text_of(tsl__json_get(&all->items[i], "template", 8));
+    const tsl__json *name = tsl__json_member(&all->items[i], "name");
+    if (!found.at || (tsl__json_says(name, "tool_use")))
+      found = text_of(tsl__json_member(&all->items[i], "template"));
   }
   return found;
 }
@@ -133,11 +125,12 @@ static const char *find(tsl__string text, const char **near_presets, size_t *cou
   const char *found = NULL;
   size_t room = near_presets && count ? *count : 0, n = 0;
   for (size_t i = 0; i < ROWS && !found; i++)
-    if (fits(&rows[i], text.at, text.length)) found = rows[i].preset;
+    if (fits(&rows[i], text)) found = rows[i].preset;
   for (size_t i = 0; i < ROWS && n < room; i++) {
     bool known = found && !strcmp(found, rows[i].preset);
     for (size_t k = 0; k < n && !known; k++) known = !strcmp(near_presets[k], rows[i].preset);
-    if (!known && is_in(text.at, text.length, rows[i].has[0])) near_presets[n++] = rows[i].preset;
+    if (!known && tsl__string_has(text, tsl__string_of(rows[i].has[0])))
+      near_presets[n++] = rows[i].preset;
   }
   if (count) *count = n;
   return found;

@@ -41,8 +41,6 @@
 #include "compiler/tools/mend.h"
 #include "compiler/tools/tools.h"
 
-#define GET(o, key) tsl__json_get((o), (key), sizeof(key) - 1)
-
 typedef struct build {
   tsl__tags *tags;
   const tsl__json *preset;
@@ -146,13 +144,9 @@ static tsl__string named(build *b, tsl__string pattern, tsl__string name) {
 
 /* One string, or an array of them; with room for one more. */
 static bool read_list(build *b, const tsl__json *list, tsl__string **out, uint32_t *count) {
-  bool several = list && list->kind == TSL__JSON_ARRAY,
-       one = list && list->kind == TSL__JSON_STRING;
-  *count = several ? list->length : one;
+  *count = list && list->kind >= TSL__JSON_OBJECT ? 0 : tsl__form_count(list);
   if (!(*out = tsl__tags_alloc(b->tags, (*count + 1) * sizeof **out))) return false;
-  for (uint32_t i = 0; i < *count; i++)
-    (*out)[i] = one ? (tsl__string){list->text, list->length}
-                    : (tsl__string){list->items[i].text, list->items[i].length};
+  for (uint32_t i = 0; i < *count; i++) (*out)[i] = tsl__json_text(tsl__form_one(list, i));
   return true;
 }
 
@@ -236,7 +230,7 @@ static bool id_comes_first(const tsl__json *form) {
 static tsl__tag *id_behind(build *b, const tsl__json *form) {
   const tsl__json *behind = tsl__form_object(form, "behind");
   if (!behind) return NULL;
-  tsl__tag *id = of_two(b, TSL__TAG_SEQUENCE, id_of(b, behind, (tsl__string){"", 0}),
+  tsl__tag *id = of_two(b, TSL__TAG_SEQUENCE, id_of(b, behind, TSL__NO_TEXT),
                         constant(b, tsl__form_text(behind, "end")));
   return optional(b,
                   of_two(b, TSL__TAG_SEQUENCE, constant(b, tsl__form_text(behind, "begin")), id));
@@ -257,8 +251,8 @@ static tsl__tag *one_call(build *b, const tsl__json *form, around a, const tsl__
     content = of_two(b, TSL__TAG_SEQUENCE, id_of(b, form, tool->name), content);
   tsl__tag *n = tag(b, TSL__CAPTURE_CALL,
                     named(b, tsl__form_text(form, id_first ? "then" : "begin"), tool->name),
-                    content, (tsl__string){"", 0});
-  if (!n || !set_ends(b, n, GET(form, "end"))) return NULL;
+                    content, TSL__NO_TEXT);
+  if (!n || !set_ends(b, n, tsl__json_member(form, "end"))) return NULL;
   n->name = tool->name.at, n->name_length = tool->name.length;
   return n;
 }
@@ -278,15 +272,16 @@ static tsl__tag *list_of(build *b, tsl__tag **tags, uint32_t n, tsl__string sepa
 /* All ways to write all calls: for a form whose id comes before the name, one tag that holds the
  * choice of names. */
 static tsl__tag **all_calls(build *b, uint32_t *count) {
-  const tsl__json *forms = GET(b->preset, "calls");
+  const tsl__json *forms = tsl__json_member(b->preset, "calls");
   const tsl__request *r = b->request;
   tsl__tag **all = tsl__tags_alloc(b->tags, (forms->length * r->count + 1) * sizeof *all);
   *count = 0;
   for (uint32_t f = 0; all && f < forms->length; f++) {
     const tsl__json *form = &forms->items[f];
-    const around a = {
-        .then = id_comes_first(form) ? NULL : one_text(b, GET(form, "then"), TSL__CAPTURE_MARKUP),
-        .behind = id_behind(b, form)};
+    const around a = {.then = id_comes_first(form) ? NULL
+                                                   : one_text(b, tsl__json_member(form, "then"),
+                                                              TSL__CAPTURE_MARKUP),
+                      .behind = id_behind(b, form)};
     uint32_t from = *count;
     for (uint32_t i = 0; i < r->count; i++)
       if (!(all[(*count)++] = one_call(b, form, a, &r->tools[i]))) return NULL;
@@ -319,7 +314,7 @@ static tsl__tag *calls_after(build *b, tsl__string before) {
   tsl__tag **calls = all_calls(b, &count), *n = calls ? node(b, TSL__TAG_REPEAT, 1) : NULL;
   if (!n) return NULL;
   n->items[0] = of_two(b, TSL__TAG_SEQUENCE, optional(b, constant(b, before)),
-                       list_of(b, calls, count, (tsl__string){"", 0}, false));
+                       list_of(b, calls, count, TSL__NO_TEXT, false));
   n->min = 1;
   n->max = several_calls(b) ? TSL__INF : 1;
   return n->items[0] ? n : NULL;
@@ -329,7 +324,7 @@ static tsl__tag *calls_after(build *b, tsl__string before) {
 static tsl__tag **sections(build *b, const tsl__json *section, tsl__string **begins,
                            uint32_t *count) {
   tsl__tag *list = list_of_calls(b, tsl__form_text(section, "separator")), **all;
-  if (!list || !read_list(b, GET(section, "begin"), begins, count) ||
+  if (!list || !read_list(b, tsl__json_member(section, "begin"), begins, count) ||
       !(all = tsl__tags_alloc(b->tags, (*count + 1) * sizeof *all)))
     return NULL;
   for (uint32_t i = 0; i < *count; i++)
@@ -355,7 +350,8 @@ static tsl__tag *text_with_calls(build *b) {
   const tsl__json *section = tsl__form_object(b->preset, "section");
   tsl__string *triggers;
   uint32_t count, trigger_count = 1;
-  if (!section && !read_list(b, GET(b->preset, "trigger"), &triggers, &trigger_count)) return NULL;
+  if (!section && !read_list(b, tsl__json_member(b->preset, "trigger"), &triggers, &trigger_count))
+    return NULL;
   tsl__tag **all = section ? sections(b, section, &triggers, &count) : all_calls(b, &count),
            *n = all ? node(b, TSL__TAG_TRIGGERED, count) : NULL;
   if (!n) return NULL;
@@ -371,8 +367,8 @@ static tsl__tag *text_with_calls(build *b) {
 /* Calls with what may stand around them where no free text is. */
 static tsl__tag *between_gaps(build *b, tsl__tag *calls) {
   const tsl__json *gaps = tsl__form_object(b->preset, "gaps");
-  tsl__tag *before = gaps ? one_text(b, GET(gaps, "before"), TSL__CAPTURE_NONE) : NULL,
-           *after = gaps ? one_text(b, GET(gaps, "after"), TSL__CAPTURE_NONE) : NULL;
+  tsl__tag *before = gaps ? one_text(b, tsl__json_member(gaps, "before"), TSL__CAPTURE_NONE) : NULL,
+           *after = gaps ? one_text(b, tsl__json_member(gaps, "after"), TSL__CAPTURE_NONE) : NULL;
   if (before) calls = of_two(b, TSL__TAG_SEQUENCE, optional(b, before), calls);
   return after ? of_two(b, TSL__TAG_SEQUENCE, calls, optional(b, after)) : calls;
 }
@@ -380,11 +376,10 @@ static tsl__tag *between_gaps(build *b, tsl__tag *calls) {
 /* Text between the words that the model puts around it: each way in which it may begin has its own
  * end. Then calls, if there may be some. */
 static tsl__tag *marked_text(build *b, const tsl__json *forms, tsl__tag *content, tsl__tag *calls) {
-  bool several = forms->kind == TSL__JSON_ARRAY;
-  uint32_t count = several ? forms->length : 1;
+  uint32_t count = tsl__form_count(forms);
   tsl__tag **all = tsl__tags_alloc(b->tags, count * sizeof *all);
   for (uint32_t i = 0; all && i < count; i++) {
-    const tsl__json *form = several ? &forms->items[i] : forms;
+    const tsl__json *form = tsl__form_one(forms, i);
     if (!(all[i] = tag(b, TSL__CAPTURE_TEXT, tsl__form_text(form, "begin"), content,
                        tsl__form_text(form, "end"))))
       return NULL;
@@ -396,7 +391,7 @@ static tsl__tag *marked_text(build *b, const tsl__json *forms, tsl__tag *content
 
 /* Text in those words, or without them. */
 static tsl__tag *said(build *b, tsl__tag *content, tsl__tag *calls, tsl__tag *bare) {
-  const tsl__json *forms = GET(b->preset, "text");
+  const tsl__json *forms = tsl__json_member(b->preset, "text");
   return forms && forms->kind > TSL__JSON_TRUE
              ? of_two(b, TSL__TAG_OR, marked_text(b, forms, content, calls), bare)
              : bare;
@@ -410,14 +405,15 @@ static tsl__tag *requested_format(build *b) {
 /* Calls where nothing stands before them. */
 static tsl__tag *calls_alone(build *b) {
   const tsl__json *section = tsl__form_object(b->preset, "section");
-  tsl__string before = section ? tsl__form_text(section, "before") : (tsl__string){"", 0};
+  tsl__string before = section ? tsl__form_text(section, "before") : TSL__NO_TEXT;
   tsl__tag *calls = only_calls(b);
   return before.length ? of_two(b, TSL__TAG_SEQUENCE, constant(b, before), calls) : calls;
 }
 
 /* Calls that must be there, behind text in its words where the model always writes that first. */
 static tsl__tag *required_calls(build *b) {
-  const tsl__json *forms = GET(b->preset, "text"), *ahead = GET(b->preset, "text_ahead");
+  const tsl__json *forms = tsl__json_member(b->preset, "text"),
+                  *ahead = tsl__json_member(b->preset, "text_ahead");
   tsl__tag *calls = calls_alone(b);
   if (!ahead || ahead->kind != TSL__JSON_TRUE || !forms) return calls;
   return of_two(b, TSL__TAG_SEQUENCE, optional(b, marked_text(b, forms, text_apart(b, true), NULL)),
@@ -437,20 +433,20 @@ static tsl__tag *answer(build *b) {
 /* A block of thinking, in each way in which it may begin; inside, where the prompt has begun it, or
  * may have. */
 static tsl__tag *thinking_block(build *b, const tsl__json *form) {
-  const tsl__json *prefilled = GET(form, "prefilled");
-  bool maybe = prefilled && tsl__json_is(prefilled, "maybe", 5),
+  const tsl__json *prefilled = tsl__json_member(form, "prefilled");
+  bool maybe = tsl__json_says(prefilled, "maybe"),
        inside = b->thinking == TSL_THINKING_ON && prefilled &&
                 (maybe || prefilled->kind == TSL__JSON_TRUE);
   tsl__string *begins;
   uint32_t count;
-  if (!read_list(b, GET(form, "begin"), &begins, &count)) return NULL;
+  if (!read_list(b, tsl__json_member(form, "begin"), &begins, &count)) return NULL;
   if (inside && !maybe) count = 0;
-  if (inside || !count) begins[count++] = (tsl__string){"", 0};
+  if (inside || !count) begins[count++] = TSL__NO_TEXT;
   tsl__tag **all = tsl__tags_alloc(b->tags, count * sizeof *all);
   const tsl__string none = {"", 0};
   for (uint32_t i = 0; all && i < count; i++)
     if (!(all[i] = tag(b, TSL__CAPTURE_REASONING, begins[i], thoughts(b), none)) ||
-        !set_ends(b, all[i], GET(form, "end")))
+        !set_ends(b, all[i], tsl__json_member(form, "end")))
       return NULL;
   return all ? any_of(b, all, count) : NULL;
 }
@@ -460,7 +456,7 @@ static tsl__tag *with_thinking(build *b, tsl__tag *rest) {
   if (!form || b->thinking == TSL_THINKING_OFF) return rest;
   tsl__string skip = tsl__form_text(form, "skip");
   tsl__tag *block = thinking_block(b, form),
-           *after = one_text(b, GET(form, "after"), TSL__CAPTURE_NONE);
+           *after = one_text(b, tsl__json_member(form, "after"), TSL__CAPTURE_NONE);
   if (after && block) block = of_two(b, TSL__TAG_SEQUENCE, block, after);
   if (skip.length && b->thinking == TSL_THINKING_AUTO)
     block = of_two(b, TSL__TAG_OR, block, constant(b, skip));
@@ -471,14 +467,9 @@ static tsl__tag *with_thinking(build *b, tsl__tag *rest) {
 /* ---- messages -------------------------------------------------------------------------------- */
 
 static tsl__tag *message(build *b, const tsl__json *form, tsl__string begin, tsl__tag *content) {
-  const tsl__json *ends = GET(form, "end");
   tsl__tag *n = tag(b, tsl__form_is_reasoning(form) ? TSL__CAPTURE_REASONING : TSL__CAPTURE_TEXT,
-                    begin, content, (tsl__string){"", 0});
-  if (!n || !(n->ends = tsl__tags_alloc(b->tags, ends->length * sizeof *n->ends))) return NULL;
-  for (uint32_t i = 0; i < ends->length; i++)
-    n->ends[i].text = (tsl__string){ends->items[i].text, ends->items[i].length};
-  n->end_count = ends->length;
-  return n;
+                    begin, content, TSL__NO_TEXT);
+  return n && set_ends(b, n, tsl__json_member(form, "end")) ? n : NULL;
 }
 
 /* A kind of message, in each way in which it may begin, behind those that are there. */
@@ -486,20 +477,19 @@ static bool add_messages(build *b, const tsl__json *form, tsl__tag **all, uint32
   tsl__tag *content = tsl__form_is_reasoning(form) ? thoughts(b) : requested_format(b);
   tsl__string *begins;
   uint32_t n;
-  if (!read_list(b, GET(form, "begin"), &begins, &n)) return false;
+  if (!read_list(b, tsl__json_member(form, "begin"), &begins, &n)) return false;
   for (uint32_t i = 0; i < n; i++)
     if (!(all[(*count)++] = message(b, form, begins[i], content))) return false;
   return true;
 }
 
 static uint32_t ways_to_begin(const tsl__json *form) {
-  const tsl__json *begin = GET(form, "begin");
-  return begin->kind == TSL__JSON_ARRAY ? begin->length : 1;
+  return tsl__form_count(tsl__json_member(form, "begin"));
 }
 
 /* One message, or several, of these kinds; NULL if there is none. */
 static tsl__tag *messages_of(build *b, bool reasoning, bool text, bool several) {
-  const tsl__json *forms = GET(b->preset, "messages");
+  const tsl__json *forms = tsl__json_member(b->preset, "messages");
   uint32_t count = 0, ways = 1;
   for (uint32_t i = 0; i < forms->length; i++) ways += ways_to_begin(&forms->items[i]);
   tsl__tag **all = tsl__tags_alloc(b->tags, ways * sizeof *all);
@@ -514,7 +504,7 @@ static tsl__tag *messages_of(build *b, bool reasoning, bool text, bool several) 
 
 /* What was requested instead of free text: in the last of the messages that are text. */
 static tsl__tag *requested_message(build *b) {
-  const tsl__json *forms = GET(b->preset, "messages");
+  const tsl__json *forms = tsl__json_member(b->preset, "messages");
   uint32_t i = forms->length, count = 0;
   while (tsl__form_is_reasoning(&forms->items[i - 1])) i--; /* are_messages: there is one */
   tsl__tag **all = tsl__tags_alloc(b->tags, ways_to_begin(&forms->items[i - 1]) * sizeof *all);
@@ -547,7 +537,7 @@ static tsl__tag *messages(build *b) {
 static bool read_gap(build *b, const tsl__json *of, const char *key, tsl__texts *out) {
   tsl__string *all;
   uint32_t count;
-  if (!read_list(b, of ? tsl__json_get(of, key, strlen(key)) : NULL, &all, &count)) return false;
+  if (!read_list(b, tsl__json_member(of, key), &all, &count)) return false;
   *out = (tsl__texts){all, 0};
   for (uint32_t i = 0; i < count; i++)
     if (all[i].length) all[out->n++] = all[i];
@@ -582,47 +572,43 @@ static bool ask_for_mender(build *b) {
 
 /* ---- what text beside calls never holds ------------------------------------------------------ */
 
-static bool is_in(tsl__string part, tsl__string whole) {
-  for (uint32_t at = 0; at + part.length <= whole.length; at++)
-    if (!memcmp(whole.at + at, part.at, part.length)) return true;
-  return false;
-}
-
 /* Its last tag, such as </tool_call>; "" where it ends otherwise. */
 static tsl__string last_tag(tsl__string end) {
   uint32_t at = end.length;
   while (at && end.at[at - 1] != '<') at--;
   return at && end.length - at >= 3 && end.at[end.length - 1] == '>'
              ? (tsl__string){end.at + at - 1, end.length - at + 1}
-             : (tsl__string){"", 0};
+             : TSL__NO_TEXT;
 }
 
 /* Keep a closing tag out of text, unless that is done, or a begin has it. */
 static void keep_out(build *b, tsl__string tag, const tsl__string *begins, uint32_t n) {
   bool needed = tag.length != 0;
-  for (uint32_t i = 0; i < b->apart_count && needed; i++) needed = !is_in(b->apart[i], tag);
+  for (uint32_t i = 0; i < b->apart_count && needed; i++)
+    needed = !tsl__string_has(tag, b->apart[i]);
   for (uint32_t i = 0; i < n && needed; i++)
-    needed = !is_in(tag, begins[i]) && !is_in(begins[i], tag);
+    needed = !tsl__string_has(begins[i], tag) && !tsl__string_has(tag, begins[i]);
   if (needed) b->apart[b->apart_count++] = tag;
 }
 
 static bool read_apart(build *b) {
   const tsl__json *section = tsl__form_object(b->preset, "section"),
-                  *calls = GET(b->preset, "calls");
+                  *calls = tsl__json_member(b->preset, "calls");
   tsl__string *begins, *ends;
   uint32_t n, count, room = b->exclude_count + 1;
-  if (!read_list(b, section ? GET(section, "begin") : GET(b->preset, "trigger"), &begins, &n))
+  if (!read_list(
+          b, section ? tsl__json_member(section, "begin") : tsl__json_member(b->preset, "trigger"),
+          &begins, &n))
     return false;
   for (uint32_t i = 0; i < calls->length; i++) {
-    const tsl__json *end = GET(&calls->items[i], "end");
-    room += end && end->kind == TSL__JSON_ARRAY ? end->length : 1;
+    room += tsl__form_count(tsl__json_member(&calls->items[i], "end"));
   }
   if (!(b->apart = tsl__tags_alloc(b->tags, (room + n) * sizeof *b->apart))) return false;
   for (uint32_t i = 0; i < b->exclude_count; i++) b->apart[i] = b->exclude[i];
   b->apart_count = b->exclude_count;
   if (section) keep_out(b, last_tag(tsl__form_text(section, "end")), begins, n);
   for (uint32_t i = 0; i < calls->length; i++) {
-    if (!read_list(b, GET(&calls->items[i], "end"), &ends, &count)) return false;
+    if (!read_list(b, tsl__json_member(&calls->items[i], "end"), &ends, &count)) return false;
     for (uint32_t k = 0; k < count; k++) keep_out(b, last_tag(ends[k]), begins, n);
   }
   b->marked_count = b->apart_count;
@@ -631,49 +617,53 @@ static bool read_apart(build *b) {
   return true;
 }
 
-const tsl__tag *tsl__tools_read(tsl__tags *t, const tsl_tools_options *options) {
-  tsl__request request;
+/* The preset of that name, or a user's own, checked. NULL on failure. */
+static const tsl__json *read_preset(tsl__tags *t, const char *name) {
+  const char *text = name[0] == '{' ? name : tsl__preset_named(name);
+  char message[320];
   tsl__json *preset;
-  build b = {.tags = t,
-             .request = &request,
-             .thinking = options->thinking,
-             .max_thinking =
-                 options->max_thinking_tokens ? options->max_thinking_tokens : TSL__INF};
-  const char *text =
-      options->preset[0] == '{' ? options->preset : tsl__preset_named(options->preset);
-  if ((uint32_t)options->thinking > TSL_THINKING_OFF)
-    return tsl__tags_fail(t, TSL_ERR_ARGUMENT, NULL, "an option is out of its range: thinking");
+  tsl__string marker;
   if (!text) {
-    char message[320];
-    tsl__preset_near(options->preset, message, sizeof message);
+    tsl__preset_near(name, message, sizeof message);
     return tsl__tags_fail(t, TSL_ERR_ARGUMENT, NULL, "%s", message);
   }
   t->status = tsl__json_parse(&t->arena, NULL, text, strlen(text), 64, &preset, t->error);
   if (t->status != TSL_OK) return NULL;
-  b.preset = preset;
   const char *wrong = tsl__preset_wrong(preset);
   if (wrong)
     return tsl__tags_fail(
         t, TSL_ERR_SCHEMA, NULL,
         "the preset's \"%s\" is missing or malformed: docs/tools.md says what it needs", wrong);
-  char alike[320];
-  if (tsl__preset_alike(preset, alike, sizeof alike))
-    return tsl__tags_fail(t, TSL_ERR_SCHEMA, NULL, "%s", alike);
-  tsl__string marker;
+  if (tsl__preset_alike(preset, message, sizeof message))
+    return tsl__tags_fail(t, TSL_ERR_SCHEMA, NULL, "%s", message);
   if ((wrong = tsl__preset_mixed(preset, &marker)))
     return tsl__tags_fail(
         t, TSL_ERR_SCHEMA, NULL,
         "the preset cannot distinguish \"%.*s\" of its \"%s\" from text: name it, or a "
         "part of it, in \"exclude\"",
-        (int)(marker.length < 60 ? marker.length : 60), marker.at, wrong);
-  if (!tsl__tools_request(t, options, &request)) return NULL;
+        tsl__shown(marker.at, marker.length, 60), marker.at, wrong);
+  return preset;
+}
+
+const tsl__tag *tsl__tools_read(tsl__tags *t, const tsl_tools_options *options) {
+  tsl__request request;
+  build b = {.tags = t,
+             .request = &request,
+             .thinking = options->thinking,
+             .max_thinking =
+                 options->max_thinking_tokens ? options->max_thinking_tokens : TSL__INF};
+  if ((uint32_t)options->thinking > TSL_THINKING_OFF)
+    return tsl__tags_fail(t, TSL_ERR_ARGUMENT, NULL, "an option is out of its range: thinking");
+  if (!(b.preset = read_preset(t, options->preset)) || !tsl__tools_request(t, options, &request))
+    return NULL;
   if (request.no_thinking && b.thinking == TSL_THINKING_AUTO) b.thinking = TSL_THINKING_OFF;
   if (request.max_thinking && !options->max_thinking_tokens) b.max_thinking = request.max_thinking;
-  if (!read_list(&b, GET(preset, "exclude"), &b.exclude, &b.exclude_count)) return NULL;
-  if (!read_apart(&b)) return NULL;
-  if (!read_gaps(&b) || (options->lenient && !ask_for_mender(&b))) return NULL;
-  tsl__tag *root = GET(preset, "messages") ? messages(&b) : with_thinking(&b, answer(&b));
-  tsl__string end = tsl__form_text(preset, "end");
+  if (!read_list(&b, tsl__json_member(b.preset, "exclude"), &b.exclude, &b.exclude_count) ||
+      !read_apart(&b) || !read_gaps(&b) || (options->lenient && !ask_for_mender(&b)))
+    return NULL;
+  tsl__tag *root =
+      tsl__json_member(b.preset, "messages") ? messages(&b) : with_thinking(&b, answer(&b));
+  tsl__string end = tsl__form_text(b.preset, "end");
   if (end.length) root = of_two(&b, TSL__TAG_SEQUENCE, root, optional(&b, constant(&b, end)));
   return t->status == TSL_OK ? root : NULL;
 }

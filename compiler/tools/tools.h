@@ -94,6 +94,10 @@ bool tsl__preset_alike(const tsl__json *preset, char *message, size_t size);
 /* A text of a form, "" where it has none; an object of it, or NULL. `of` may be NULL for a text. */
 tsl__string tsl__form_text(const tsl__json *of, const char *key);
 const tsl__json *tsl__form_object(const tsl__json *of, const char *key);
+/* A member that is one value or a list of them: how many there are, and one of them. `list` may be
+ * NULL. */
+uint32_t tsl__form_count(const tsl__json *list);
+const tsl__json *tsl__form_one(const tsl__json *list, uint32_t i);
 bool tsl__has_name(tsl__string text); /* is {name} in it? */
 bool tsl__form_is_reasoning(const tsl__json *form);
 /* presets.c, generated: NULL past the last. */

@@ -210,6 +210,24 @@ static void *arena_hook(void *ctx, void *block, size_t old_size, size_t new_size
 
 tsl_allocator tsl__arena_hooks(tsl__arena *arena) { return (tsl_allocator){arena, arena_hook}; }
 
+/* ---- strings --------------------------------------------------------------------------------- */
+
+bool tsl__string_in(tsl__string s, const char *const *words) {
+  while (*words && !tsl__string_is(s, *words)) words++;
+  return *words != NULL;
+}
+
+uint32_t tsl__string_find(tsl__string s, tsl__string part) {
+  const char *at = s.at, *end = s.at + s.length;
+  if (!part.length) return 0;
+  for (; (size_t)(end - at) >= part.length; at++) {
+    at = memchr(at, part.at[0], (size_t)(end - at) - part.length + 1);
+    if (!at) return UINT32_MAX;
+    if (!memcmp(at, part.at, part.length)) return (uint32_t)(at - s.at);
+  }
+  return UINT32_MAX;
+}
+
 /* ---- byte sets, hashing ---------------------------------------------------------------------- */
 
 /* A byte is an edge if its bit differs from the bit before it. The set {b, c} has the edges b and

@@ -182,6 +182,30 @@ typedef struct tsl__string {
   uint32_t length;
 } tsl__string;
 
+#define TSL__NO_TEXT ((tsl__string){"", 0})
+
+static inline tsl__string tsl__string_of(const char *word) {
+  return (tsl__string){word, (uint32_t)strlen(word)};
+}
+static inline bool tsl__string_equal(tsl__string a, tsl__string b) {
+  return a.length == b.length && !memcmp(a.at, b.at, a.length);
+}
+/* Is it that word, which a NUL ends? */
+static inline bool tsl__string_is(tsl__string s, const char *word) {
+  return tsl__string_equal(s, tsl__string_of(word));
+}
+static inline bool tsl__string_begins(tsl__string s, tsl__string part) {
+  return part.length <= s.length && !memcmp(s.at, part.at, part.length);
+}
+/* Is it one of these words? NULL ends the list. */
+bool tsl__string_in(tsl__string s, const char *const *words);
+/* The byte where the part first stands in it; UINT32_MAX: nowhere. Cost: the product of the
+ * lengths, in the worst case. */
+uint32_t tsl__string_find(tsl__string s, tsl__string part);
+static inline bool tsl__string_has(tsl__string s, tsl__string part) {
+  return tsl__string_find(s, part) != UINT32_MAX;
+}
+
 /* Bits that are set: in place, where the processor is not known to count them. */
 static inline unsigned tsl__ones(uint64_t w) {
 #ifdef __POPCNT__

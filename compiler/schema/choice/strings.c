@@ -27,8 +27,7 @@ struct sought {
 
 static bool is_sought(const void *ctx, uint32_t index) {
   const struct sought *k = ctx;
-  const tsl__string *one = &k->set[index];
-  return one->length == k->text.length && !memcmp(one->at, k->text.at, one->length);
+  return tsl__string_equal(k->set[index], k->text);
 }
 
 uint32_t tsl__schema_find_text(const struct table *by_hash, uint64_t hash, const tsl__string *set,
@@ -104,10 +103,6 @@ static tsl__string prefix_of(struct schema *s, tsl__expr e) {
   return (tsl__string){kept, kept ? longest.length : 0};
 }
 
-static bool begins_with(tsl__string text, tsl__string prefix) {
-  return text.length >= prefix.length && !memcmp(text.at, prefix.at, prefix.length);
-}
-
 void tsl__schema_text_groups(struct schema *s, const tsl__expr *texts, uint32_t n,
                              uint32_t *group) {
   tsl__string *prefixes = tsl__schema_alloc(s, (n + 1) * (sizeof *prefixes + sizeof *group));
@@ -121,7 +116,7 @@ void tsl__schema_text_groups(struct schema *s, const tsl__expr *texts, uint32_t 
   if (!tsl__schema_ok(s)) return;
   for (uint32_t rank = 0; rank < tsl__stringset_size(s->x, sorted); rank++) {
     const tsl__string prefix = tsl__stringset_at(s->x, sorted, rank);
-    if (!rank || !begins_with(prefix, first)) first = prefix, groups++;
+    if (!rank || !tsl__string_begins(prefix, first)) first = prefix, groups++;
     by_rank[rank] = groups;
   }
   for (uint32_t i = 0; i < n; i++) group[i] = by_rank[group[i]];

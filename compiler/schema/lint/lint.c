@@ -255,10 +255,7 @@ static void look_at_schema(lint *l, lint_place *base, const char *text, size_t l
 #define WAY_MAX 8u /* members from a request to a schema in it */
 
 static bool in_words(const char *const *words, const tsl__json *member) {
-  for (; *words; words++)
-    if (strlen(*words) == member->key_length && !memcmp(*words, member->key, member->key_length))
-      return true;
-  return false;
+  return tsl__string_in(tsl__json_key(member), words);
 }
 
 static bool is_schema(const tsl__json *v) {

@@ -64,11 +64,9 @@ static bool is_way_out(const tsl__json *v) {
 
 /* Names of members that say which branch an object is: there is always one. */
 static bool is_kind(const lint_place *p) {
-  static const char *const words[] = {"type", "kind", "action", "op",  "operation",
-                                      "tool", "name", "method", "role"};
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (p->key_length == strlen(words[i]) && !memcmp(words[i], p->key, p->key_length)) return true;
-  return false;
+  static const char *const words[] = {"type", "kind", "action", "op",   "operation",
+                                      "tool", "name", "method", "role", NULL};
+  return tsl__string_in((tsl__string){p->key, p->key_length}, words);
 }
 
 /* A required choice without a way out makes a model invent an answer. */

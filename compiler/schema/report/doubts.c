@@ -24,19 +24,13 @@
 #define MEMBERS_MAX 64u /* of a map that is looked at for each reference to it */
 #define NOTHING "it allows anything, as no keyword stands here: "
 
-static bool in_words(const char *const *words, const char *text, size_t n) {
-  for (; text && *words; words++)
-    if (strlen(*words) == n && !memcmp(*words, text, n)) return true;
-  return false;
-}
-
 static int shown(const char *name, uint32_t length) {
   return tsl__shown(name, length, TSL__NAME_SHOWN);
 }
 
 /* Does a keyword have a value of this kind? */
 static bool has(const tsl__json *v, const char *key, unsigned kind) {
-  const tsl__json *m = tsl__json_get(v, key, (uint32_t)strlen(key));
+  const tsl__json *m = tsl__json_member(v, key);
   return m && m->kind == kind;
 }
 
@@ -45,13 +39,13 @@ static bool has(const tsl__json *v, const char *key, unsigned kind) {
 static bool names_type(const tsl__json *v) {
   static const char *const types[] = {"object",  "array", "string",  "number",
                                       "integer", "null",  "boolean", NULL};
-  return v && v->kind == TSL__JSON_STRING && in_words(types, v->text, v->length);
+  return tsl__string_in(tsl__json_text(v), types);
 }
 
 /* Is it a schema, as far as its members say? */
 static bool looks_like_schema(const tsl__json *v) {
   if (v->kind != TSL__JSON_OBJECT) return false;
-  const tsl__json *type = tsl__json_get(v, "type", 4);
+  const tsl__json *type = tsl__json_member(v, "type");
   const bool list = type && type->kind == TSL__JSON_ARRAY && type->length;
   return names_type(list ? &type->items[0] : type) || has(v, "properties", TSL__JSON_OBJECT) ||
          has(v, "$ref", TSL__JSON_STRING) || has(v, "anyOf", TSL__JSON_ARRAY) ||
@@ -83,7 +77,7 @@ static bool is_note(const tsl__json *m) {
                                       "$dynamicAnchor",
                                       "$recursiveAnchor",
                                       NULL};
-  return m->key && (in_words(words, m->key, m->key_length) ||
+  return m->key && (tsl__string_in(tsl__json_key(m), words) ||
                     (m->key_length > 2 && (!memcmp(m->key, "x-", 2) || !memcmp(m->key, "//", 2))));
 }
 
@@ -112,7 +106,7 @@ static bool look_at_members(const tsl__json *root, struct members *out) {
     if (m->offset == root->offset) continue; /* made up: a tool's "type" */
     if (tsl__schema_keyword(m->key, m->key_length) != KW_COUNT) return false;
     out->misspelled |= tsl__schema_meant(m->key, m->key_length) != NULL;
-    if (in_words(folders, m->key, m->key_length)) out->definitions = m;
+    if (tsl__string_in(tsl__json_key(m), folders)) out->definitions = m;
     if (is_note(m) || out->definitions == m) continue;
     if (!out->words++) out->first = m;
     if (!(inner = schema_in(m, DEPTH_MAX))) continue;
@@ -198,7 +192,7 @@ bool tsl__schema_doubt_reference(const struct schema *s, const struct node *n, c
   const struct node *target = v ? tsl__node_of(s, v->children[0]) : NULL;
   const tsl__json *map = target && target->at && !target->mask ? target->at : NULL;
   if (!map || map->kind != TSL__JSON_OBJECT || !map->length || v->value->kind != TSL__JSON_STRING ||
-      !in_words(maps, map->key, map->key_length))
+      !map->key || !tsl__string_in(tsl__json_key(map), maps))
     return false;
   for (uint32_t i = 0; i < map->length && i < MEMBERS_MAX; i++)
     if (!looks_like_schema(&map->items[i]) ||

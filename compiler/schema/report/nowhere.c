@@ -21,9 +21,7 @@ static const char *const folders[] = {"$defs", "definitions"};
 
 static const tsl__json *definitions(const tsl__json *root, size_t folder) {
   const tsl__json *all =
-      root->kind == TSL__JSON_OBJECT
-          ? tsl__json_get(root, folders[folder], (uint32_t)strlen(folders[folder]))
-          : NULL;
+      root->kind == TSL__JSON_OBJECT ? tsl__json_member(root, folders[folder]) : NULL;
   return all && all->kind == TSL__JSON_OBJECT ? all : NULL;
 }
 

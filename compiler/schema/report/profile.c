@@ -78,19 +78,15 @@ static void find_in(profile *p, const tsl__json *schema, const char *message) {
   report(p, schema, 0, true, message);
 }
 
-static const tsl__json *get(const tsl__json *schema, const char *key) {
-  return tsl__json_get(schema, key, strlen(key));
-}
-
 /* Does `type` name that type, alone or in a list? */
 static bool has_type(const tsl__json *schema, const char *type) {
-  const tsl__json *t = get(schema, "type");
+  const tsl__json *t = tsl__json_member(schema, "type");
   if (t && t->kind == TSL__JSON_ARRAY) {
     for (uint32_t i = 0; i < t->length; i++)
-      if (tsl__json_is(&t->items[i], type, strlen(type))) return true;
+      if (tsl__json_says(&t->items[i], type)) return true;
     return false;
   }
-  return t && tsl__json_is(t, type, strlen(type));
+  return tsl__json_says(t, type);
 }
 
 /* Code points of a text, which limits are counted in. */
@@ -137,8 +133,9 @@ static void check_required(profile *p, const tsl__json *properties, const tsl__j
 
 /* An object must close itself and require all that it has. */
 static void check_object(profile *p, const tsl__json *schema) {
-  const tsl__json *properties = get(schema, "properties"), *required = get(schema, "required"),
-                  *more = get(schema, "additionalProperties");
+  const tsl__json *properties = tsl__json_member(schema, "properties"),
+                  *required = tsl__json_member(schema, "required"),
+                  *more = tsl__json_member(schema, "additionalProperties");
   if (!more)
     find_in(p, schema, "an object must have additionalProperties: false");
   else if (more->kind != TSL__JSON_FALSE)
@@ -210,7 +207,7 @@ static void check_keyword(profile *p, const tsl__json *k, unsigned level) {
 /* A schema and all in it. `level`: objects that it stands in. */
 static void check_schema(profile *p, const tsl__json *schema, unsigned level) {
   if (schema->kind != TSL__JSON_OBJECT || p->failed) return;
-  bool object = has_type(schema, "object") || get(schema, "properties");
+  bool object = has_type(schema, "object") || tsl__json_member(schema, "properties");
   if (object && ++level == LEVELS_MAX + 1)
     find_in(p, schema, "more than 10 levels of objects inside one another");
   if (object) check_object(p, schema);
@@ -219,10 +216,10 @@ static void check_schema(profile *p, const tsl__json *schema, unsigned level) {
 
 /* What concerns the root, and the totals of the whole schema. */
 static void whole(profile *p) {
-  const tsl__json *any = get(p->root, "anyOf");
+  const tsl__json *any = tsl__json_member(p->root, "anyOf");
   char message[128];
   if (any) find(p, any, true, "the root must not be an anyOf");
-  const tsl__json *type = get(p->root, "type");
+  const tsl__json *type = tsl__json_member(p->root, "type");
   if (!has_type(p->root, "object"))
     find_in(p, p->root, "the root must have the type object");
   else if (type->kind == TSL__JSON_ARRAY)

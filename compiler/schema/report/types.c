@@ -20,44 +20,30 @@ static bool same_letters(const tsl__json *name, const char *word) {
   return !word[name->length];
 }
 
-/* A type of which one letter is wrong; short names are like many others. */
-static const char *near_type(const tsl__json *name) {
-  static const struct {
-    const char *word, *meant;
-  } types[] = {
-      {"string", "is \"string\" meant?"}, {"integer", "is \"integer\" meant?"},
-      {"number", "is \"number\" meant?"}, {"boolean", "is \"boolean\" meant?"},
-      {"object", "is \"object\" meant?"}, {"array", "is \"array\" meant?"},
-  };
-  char letters[TSL__WORD_MAX];
-  const uint32_t n = tsl__near_letters(name->text, name->length, letters);
-  for (size_t i = 0; n != UINT32_MAX && i < sizeof types / sizeof *types; i++)
-    if (tsl__near_apart(letters, n, types[i].word, (uint32_t)strlen(types[i].word), 1) <= 1)
-      return types[i].meant;
-  return NULL;
-}
+/* The names of types, of which one letter may be wrong; short names are like many others. Then
+ * names that other languages and APIs have for types; and what is no schema but has one. */
+#define TYPES 6u
 
-/* Names that other languages and APIs have for types; and what is no schema but has one. */
 const char *tsl__schema_meant_type(const tsl__json *name) {
   static const struct {
     const char *word, *meant;
   } others[] = {
       {"string", "is \"string\" meant?"},
+      {"integer", "is \"integer\" meant?"},
+      {"number", "is \"number\" meant?"},
+      {"boolean", "is \"boolean\" meant?"},
+      {"object", "is \"object\" meant?"},
+      {"array", "is \"array\" meant?"},
       {"str", "is \"string\" meant?"},
       {"text", "is \"string\" meant?"},
-      {"integer", "is \"integer\" meant?"},
       {"int", "is \"integer\" meant?"},
       {"long", "is \"integer\" meant?"},
-      {"number", "is \"number\" meant?"},
       {"float", "is \"number\" meant?"},
       {"double", "is \"number\" meant?"},
       {"decimal", "is \"number\" meant?"},
-      {"boolean", "is \"boolean\" meant?"},
       {"bool", "is \"boolean\" meant?"},
-      {"object", "is \"object\" meant?"},
       {"dict", "is \"object\" meant?"},
       {"map", "is \"object\" meant?"},
-      {"array", "is \"array\" meant?"},
       {"list", "is \"array\" meant?"},
       {"tuple", "is \"array\" meant?"},
       {"null", "is \"null\" meant?"},
@@ -79,5 +65,10 @@ const char *tsl__schema_meant_type(const tsl__json *name) {
     if (same_letters(name, others[i].word)) return others[i].meant;
   if (name->length && memchr(name->text, '|', name->length))
     return "several types are a list: [\"string\", \"null\"]";
-  return near_type(name);
+  char letters[TSL__WORD_MAX];
+  const uint32_t n = tsl__near_letters(name->text, name->length, letters);
+  for (size_t i = 0; n != UINT32_MAX && i < TYPES; i++)
+    if (tsl__near_apart(letters, n, others[i].word, (uint32_t)strlen(others[i].word), 1) <= 1)
+      return others[i].meant;
+  return NULL;
 }

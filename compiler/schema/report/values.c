@@ -33,7 +33,7 @@ void tsl__schema_meant_value(struct schema *s, const tsl__json *at, bool list,
   const bool named = at->kind == TSL__JSON_STRING;
   const tsl__json *first = at->kind == TSL__JSON_OBJECT && at->length ? at->items : NULL;
   const tsl__json *name = !list && at->kind == TSL__JSON_ARRAY && at->length
-                              ? tsl__json_get(at->items, "name", 4)
+                              ? tsl__json_member(at->items, "name")
                               : NULL;
   *out = 0;
   if (named && tsl__schema_unquoted(s, at))

@@ -108,15 +108,22 @@ const tsl__json *tsl__schema_nearest(const tsl__json *members, const char *name,
 /* ---- wrappers -------------------------------------------------------------------------------- */
 
 bool tsl__schema_is_wrapper(const tsl__json *v) {
-  static const char *const words[] = {
-      "schema",       "inputSchema",       "input_schema",   "parameters",           "json_schema",
-      "outputSchema", "response_schema",   "responseSchema", "response_json_schema", "json",
-      "guided_json",  "responseJsonSchema"};
+  static const char *const words[] = {"schema",
+                                      "inputSchema",
+                                      "input_schema",
+                                      "parameters",
+                                      "json_schema",
+                                      "outputSchema",
+                                      "response_schema",
+                                      "responseSchema",
+                                      "response_json_schema",
+                                      "json",
+                                      "guided_json",
+                                      "responseJsonSchema",
+                                      NULL};
   static const char *const parts[] = {"type", "properties", "$ref", "anyOf"};
-  bool wraps = false, schema = false;
-  for (size_t i = 0; i < sizeof words / sizeof *words && !wraps; i++)
-    wraps = v->key_length == strlen(words[i]) && !memcmp(v->key, words[i], v->key_length);
+  bool wraps = tsl__string_in(tsl__json_key(v), words), schema = false;
   for (size_t i = 0; wraps && v->kind == TSL__JSON_OBJECT && i < sizeof parts / sizeof *parts; i++)
-    schema = schema || tsl__json_get(v, parts[i], strlen(parts[i]));
+    schema = schema || tsl__json_member(v, parts[i]);
   return wraps && schema;
 }
