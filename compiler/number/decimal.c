@@ -115,8 +115,17 @@ tsl_status tsl__decimal_parse(tsl__arena *arena, const char *text, size_t length
   return TSL_OK;
 }
 
+/* Digits alone, the first of which is no zero: such numbers are equal if their texts are. */
+static bool is_plain(const char *text, size_t length) {
+  size_t i = 0;
+  while (i < length && text[i] >= '0' && text[i] <= '9') i++;
+  return length && i == length && *text != '0';
+}
+
 bool tsl__decimal_texts_equal(const char *a, size_t a_length, const char *b, size_t b_length) {
   significant x, y;
+  if (is_plain(a, a_length) && is_plain(b, b_length))
+    return a_length == b_length && !memcmp(a, b, a_length);
   if (!significant_of(a, a_length, &x) || !significant_of(b, b_length, &y)) return false;
   size_t n = x.last - x.first;
   if (n != y.last - y.first || (n && (x.exponent != y.exponent || x.p.negative != y.p.negative)))

@@ -533,6 +533,18 @@ static void few_steps(void) {
     }
 }
 
+/* That so many branches make too many alternatives is known after some hundred of them. All the
+ * others were begun before, which took twice the steps and more. */
+static void few_steps_of_alternatives(void) {
+  const tsl_limits limits = {.max_steps = 20000};
+  tsl_grammar *g = NULL;
+  tsl_error error = {0};
+  put_branches(90, 0);
+  tsl_status status = tsl_grammar_json_schema(vocab, schema, schema_n, NULL, &limits, &g, &error);
+  CHECKF(status == TSL_OK, "%s", error.message);
+  tsl_grammar_release(g);
+}
+
 /* Many if/then on one member: what its value may be is decided clause by clause. That the value is
  * another one is seen from the last decision, not from all of them. Before, it took twice the
  * steps and more. */
@@ -672,6 +684,7 @@ int main(int argc, char **argv) {
   RUN(many_conditions, "120 conditions of one object");
   RUN(random_held, "random schemas of many branches of which any may hold");
   RUN(few_steps, "such branches cost few steps, however many they are");
+  RUN(few_steps_of_alternatives, "too many alternatives are given up early");
   RUN(few_steps_of_conditions, "conditions on one member cost few steps, however many they are");
   RUN(few_steps_of_counts, "items that are counted cost few steps, however many they are");
   RUN(few_steps_of_lengths, "lengths that exclude texts cost few steps");

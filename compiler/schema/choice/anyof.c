@@ -64,7 +64,7 @@ static void expand_tracked_any_of(struct expansion *e, const struct branch *b,
   struct branch without = *b;
   bool sure = false;
   for (bool goes_on = tsl__expand_deeper(e);
-       goes_on && i < v->count && !sure && tsl__schema_ok(e->s); i++) {
+       goes_on && !e->many && i < v->count && !sure && tsl__schema_ok(e->s); i++) {
     lit l = POS(v->children[i]);
     if (tsl__schema_impossible(e->s, e->type, l) || apart_from(e, before, v->children[i])) continue;
     struct branch with = without;

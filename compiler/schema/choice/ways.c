@@ -116,15 +116,23 @@ static bool among(const lit *lits, uint32_t n, lit l) {
   return false;
 }
 
-/* Does what the way asks for so far make sure of the lit? Mostly the last that was added does. */
-static bool is_sure(const struct member *m, goal base, lit l) {
+/* What the way asks for so far says of a lit. */
+typedef enum verdict { OPEN, HOLDS, FAILS } verdict;
+
+/* Mostly the last lit that was added says it, whichever it is. */
+static verdict verdict_on(const struct member *m, goal base, lit l) {
   for (uint32_t i = m->lit_count; i-- > 0;) {
     tsl__exprs_work(m->s->x, 1);
-    if (tsl__schema_lit_implies(m->s, m->lits[i], l)) return true;
+    if (tsl__schema_lit_implies(m->s, m->lits[i], l)) return HOLDS;
+    if (tsl__schema_lit_implies(m->s, m->lits[i], l ^ 1)) return FAILS;
   }
-  tsl__exprs_work(m->s->x, m->lit_count);
-  return tsl__schema_implies(m->s, base, l) ||
-         tsl__schema_rest_implies(m->s, base, m->lits, m->lit_count, l);
+  for (unsigned fails = 0; fails < 2; fails++) {
+    tsl__exprs_work(m->s->x, m->lit_count);
+    if (tsl__schema_implies(m->s, base, l ^ fails) ||
+        tsl__schema_rest_implies(m->s, base, m->lits, m->lit_count, l ^ fails))
+      return fails ? FAILS : HOLDS;
+  }
+  return OPEN;
 }
 
 /* Is this member the last by which the clause can be fulfilled? To leave it open then, clause by
@@ -174,9 +182,9 @@ static void ways(struct member *m, uint32_t i) {
   for (uint32_t j = 0; j < c->n && !decided; j++) {
     lit l = c->targets[j].l;
     if (!fits(m, &c->targets[j]) || among(m->declined, m->declined_count, l)) continue;
-    /* that it holds is seen sooner: mostly the last lit says so */
-    bool holds = is_sure(m, base, l);
-    if (!holds && is_sure(m, base, l ^ 1)) continue;
+    verdict is = verdict_on(m, base, l);
+    bool holds = is == HOLDS;
+    if (is == FAILS) continue;
     if (!holds) m->lits[m->lit_count++] = l;
     tsl__bit_set(m->done, i);
     ways(m, i + 1);
@@ -213,8 +221,9 @@ static bool take_branch(struct member *m, uint32_t branch) {
       else
         left += !tsl__target_gone(o, m->from->bits, c, &c->targets[j], m->key);
     if (!own || left > 1) continue;
-    if (is_sure(m, base, own->l ^ 1)) return false;
-    if (!is_sure(m, base, own->l)) m->lits[m->lit_count++] = own->l;
+    verdict is = verdict_on(m, base, own->l);
+    if (is == FAILS) return false;
+    if (is == OPEN) m->lits[m->lit_count++] = own->l;
     tsl__bit_set(m->done, i);
   }
   return true;
