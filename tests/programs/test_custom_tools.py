@@ -21,21 +21,13 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
-from share import turn  # noqa: E402 - the folder is no package
+import tally  # noqa: E402 - the folder is no package
+from share import turn  # noqa: E402
+from tally import check  # noqa: E402
 
 CLI = os.environ.get("TSL_CLI", str(ROOT / "build" / "turnstile"))
 PRESETS = [p.stem for p in sorted((ROOT / "schemas" / "tools").glob("*.json"))]
 ANSWERS = 4  # of each preset, with one tool and with all of them
-
-passed = failed = 0
-
-
-def check(good, *what):
-    global passed, failed
-    passed += bool(good)
-    failed += not good
-    if not good:
-        print("FAILED:", *what, file=sys.stderr)
 
 
 NESTED = r"""
@@ -172,8 +164,7 @@ def main():
         written(folder)
         errors(folder)
         drawn(folder)
-    print(f"{passed} passed, {failed} failed")
-    return failed > 0
+    return tally.finish()
 
 
 if __name__ == "__main__":

@@ -23,23 +23,15 @@ from tool_writers import GLM, MARKER, QWEN, WRITERS, as_json, write
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
-from share import turn  # noqa: E402 - the folder is no package
+import tally  # noqa: E402 - the folder is no package
+from share import turn  # noqa: E402
+from tally import check  # noqa: E402
 
 CLI = os.environ.get("TSL_CLI", str(ROOT / "build" / "turnstile"))
 BUILD = pathlib.Path(os.environ.get("TSL_BUILD", ROOT / "build"))
 VOCABS = pathlib.Path(os.environ.get("TSL_VOCABS", str(ROOT / "build" / "vocabs")))
 LLAMA = pathlib.Path(os.environ.get("TSL_LLAMA", ROOT / "build" / "llama.cpp")) / "models"
 PRESETS = [p.stem for p in sorted((ROOT / "schemas" / "tools").glob("*.json"))]
-
-passed = failed = skipped = 0
-
-
-def check(good, *what):
-    global passed, failed
-    passed += bool(good)
-    failed += not good
-    if not good:
-        print("FAILED:", *what, file=sys.stderr)
 
 
 def schema(required=(), closed=True, **properties):
@@ -138,13 +130,11 @@ def plain(text, marks):
 
 
 def token_by_token(preset, texts, whole, folder, request):
-    global skipped
     file = TOKENIZERS.get(preset)
     if not file:
         return
     if not file.exists():
-        skipped += 1
-        print(f"  skipped: {preset}: {file} is not there (./dev fetch)")
+        tally.skip(f"{preset}: {file} is not there (./dev fetch)")
         return
     if preset == "gpt-oss":  # there <|call|> ends a generation: each has one call
         texts = [re.sub(r"(?<=<\|call\|>).*", "", text, flags=re.S) for text in texts]
@@ -395,8 +385,7 @@ def main():
         cases(folder)
         own(folder, request)
         alike(folder, request)
-    print(f"{passed} passed, {failed} failed, {skipped} skipped")
-    return 1 if failed or not passed else 0
+    return tally.finish()
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ import tempfile
 
 import test_families as families
 import tool_writers as writers
-from test_families import CLI, PRESETS, ROOT, check, turn
+from test_families import CLI, PRESETS, ROOT, check, tally, turn
 from tool_writers import WRITERS
 
 PROSE = "Let me look that up."
@@ -674,8 +674,7 @@ def main():
         streamed(folder, request, options.seed)
         ends_are_held(folder, request)
         options_are_checked(folder, request)
-    print(f"{families.passed} passed, {families.failed} failed, 0 skipped")
-    return families.failed != 0
+    return tally.finish()
 
 
 if __name__ == "__main__":

@@ -16,18 +16,12 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+import tally  # noqa: E402 - the folder is no package
+from tally import check  # noqa: E402
+
 CLI = os.environ.get("TSL_CLI", str(ROOT / "build" / "turnstile"))
 CASES = ROOT / "tests" / "cases" / "tools" / "requests.jsonl"
-
-passed = failed = 0
-
-
-def check(good, *what):
-    global passed, failed
-    passed += bool(good)
-    failed += not good
-    if not good:
-        print("FAILED:", *what, file=sys.stderr)
 
 
 def run(*command):
@@ -101,8 +95,7 @@ def main():
         printing_fails(pathlib.Path(folder))
         options_are_named(pathlib.Path(folder))
     check(len(rows) >= 240, "requests", len(rows))
-    print(f"{passed} passed, {failed} failed, 0 skipped")
-    return failed != 0
+    return tally.finish()
 
 
 if __name__ == "__main__":

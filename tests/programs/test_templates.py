@@ -18,6 +18,10 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+import tally  # noqa: E402 - the folder is no package
+from tally import check  # noqa: E402
+
 CLI = os.environ.get("TSL_CLI", str(ROOT / "build" / "turnstile"))
 LLAMA = pathlib.Path(os.environ.get("TSL_LLAMA", ROOT / "build" / "llama.cpp"))
 TEMPLATES = LLAMA / "models" / "templates"
@@ -115,16 +119,6 @@ LINES = {
     "deepseek-v4.1": "{{ '<' + '｜DSML｜' + ' calls>' }}",
 }
 
-passed = failed = skipped = 0
-
-
-def check(good, *what):
-    global passed, failed
-    passed += bool(good)
-    failed += not good
-    if not good:
-        print("FAILED:", *what, file=sys.stderr)
-
 
 def ask(file):
     done = subprocess.run([CLI, "tools", "--template", file], capture_output=True, text=True)
@@ -138,13 +132,11 @@ def is_preset(file, preset):
 
 
 def main():
-    global skipped
     for file in sorted(TEMPLATES.glob("*.jinja")):
         check(file.stem in TABLE, "no row for", file.name)
         is_preset(file, TABLE.get(file.stem))
     if not TEMPLATES.is_dir():
-        skipped += 1
-        print(f"skipped: {TEMPLATES} is not there")
+        tally.skip(f"{TEMPLATES} is not there")
     with tempfile.TemporaryDirectory() as name:
         file = pathlib.Path(name) / "template"
         for preset, line in LINES.items():
@@ -165,8 +157,7 @@ def main():
         near = {"minimax-m1", "hunyuan-4", "hunyuan-a13b", "jamba", "hermes", "qwen3", "apriel"}
         check(set(found["near"]) == near, "near", found)
         check("no preset" in error, "unknown", error)
-    print(f"{passed} passed, {failed} failed, {skipped} skipped")
-    return failed != 0
+    return tally.finish()
 
 
 if __name__ == "__main__":

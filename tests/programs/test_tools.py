@@ -41,25 +41,15 @@ import jsonschema
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
-from share import turn  # noqa: E402 - the folder is no package
+import tally  # noqa: E402 - the folder is no package
+from share import turn  # noqa: E402
+from tally import check  # noqa: E402
 
 CLI = os.environ.get("TSL_CLI", str(ROOT / "build" / "turnstile"))
 VOCABS = pathlib.Path(os.environ.get("TSL_VOCABS", str(ROOT / "build" / "vocabs")))
 ANSWERS = int(os.environ.get("TSL_TOOLS_ANSWERS", "2"))
 CASES = ROOT / "tests" / "cases" / "tools"
 PRESETS = sorted((ROOT / "schemas" / "tools").glob("*.json"))
-
-passed = failed = skipped = 0
-
-
-def check(good, *what):
-    global passed, failed
-    if good:
-        passed += 1
-    else:
-        failed += 1
-        print("FAILED:", *what, file=sys.stderr)
-    return good
 
 
 def run(*arguments, expect=0):
@@ -96,19 +86,12 @@ def lines(text):
 
 
 def vocabularies():
-    global skipped
-    found = [
-        path
-        for name in ("llama3_1", "qwen3")
-        if (path := VOCABS / name / "tokenizer.json").exists()
-    ]
-    if len(found) < 2:
-        skipped += 2 - len(found)
-        print(
-            f"  skipped: {2 - len(found)} of 2 real vocabularies are not there: ./dev fetch "
-            "vocabs; going on with the embedded one"
-        )
-        found.append(None)
+    paths = [VOCABS / name / "tokenizer.json" for name in ("llama3_1", "qwen3")]
+    found = [path for path in paths if path.exists()]
+    for path in set(paths) - set(found):
+        tally.skip(f"{path} is not there (./dev fetch vocabs)")
+    if len(found) < len(paths):
+        found.append(None)  # the embedded vocabulary
     return found
 
 
@@ -344,7 +327,7 @@ def every_choice(answers, seed, only):
         if at % 20 == 19 or at + 1 == len(rounds):
             print(
                 f"  every choice: {at + 1} of {len(rounds)} combinations, {total} answers, {calls} "
-                f"calls, {failed} different, {marked} with markup in the content",
+                f"calls, {tally.failed} different, {marked} with markup in the content",
                 flush=True,
             )
 
@@ -674,8 +657,7 @@ def main():
     options = parser.parse_args()
     if options.all:
         every_choice(options.all, options.seed, options.only)
-        print(f"{passed} passed, {failed} failed, {skipped} skipped")
-        return 1 if failed or not passed else 0
+        return tally.finish()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         embedded(folder)
@@ -684,8 +666,7 @@ def main():
         free_text(folder)
         round_trip()
         nested(folder)
-    print(f"{passed} passed, {failed} failed, {skipped} skipped")
-    return 1 if failed or not passed else 0
+    return tally.finish()
 
 
 if __name__ == "__main__":
