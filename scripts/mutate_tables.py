@@ -31,7 +31,9 @@ EXPR = of("expr", "after and empty") | of("expr/kinds", "sequence")
 LOOP = of("regex", "loop span")
 LABELS = of("formats", "a_label host idn label")
 MEND = of(
-    "tools", "mend mend_arguments mend_calls mend_elements mend_json mend_names mend_plan"
+    "tools",
+    "mend mend_arguments mend_bare mend_calls mend_elements mend_envelopes mend_json mend_names"
+    " mend_plan mend_tags",
 ) | of("tags", "mending")
 DESCRIBED = of("tags", "described")
 FIRST = of("tags", "first")

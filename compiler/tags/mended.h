@@ -24,15 +24,21 @@ typedef struct tsl__mended {
 
 #define TSL__ACCEPTED UINT32_MAX
 
+/* An answer: the text from `begin` on. `refused`: the byte at which the grammar refuses it;
+ * TSL__ACCEPTED: it does not. */
+typedef struct tsl__answer {
+  const char *text;
+  uint32_t length, begin, refused;
+} tsl__answer;
+
 typedef struct tsl__mender {
   const void *ctx;
-  /* Texts of tokens that end an answer, each ended by NUL; the last one is empty. */
-  const char *ends;
-  /* Read the text; what is read lives in `arena`. `refused`: the byte at which the grammar refuses
-   * it; TSL__ACCEPTED: it does not, and then only calls that cannot be meant as text are calls.
-   * Errors: NO_MEMORY. */
-  tsl_status (*read)(const void *ctx, tsl__arena *arena, const char *text, uint32_t length,
-                     uint32_t refused, tsl__mended *out);
+  /* Texts of tokens that end an answer, each ended by NUL; the last one is empty. And those that
+   * stand in front of one. */
+  const char *ends, *begins;
+  /* Read the answer; what is read lives in `arena`. Of what the grammar accepts only calls that
+   * cannot be meant as text are calls. Errors: NO_MEMORY. */
+  tsl_status (*read)(const void *ctx, tsl__arena *arena, tsl__answer answer, tsl__mended *out);
 } tsl__mender;
 
 #endif

@@ -18,6 +18,8 @@
  * Ends      Servers that do not strip special tokens leave <|im_end|> or </s> at the end of a text.
  *           Such texts (tsl__mender.ends) are no part of the answer. What may become one is held
  *           back until more text follows it, or the answer ends. Elsewhere they are text.
+ * Headers   <|im_start|>assistant and the like in front of an answer (tsl__mender.begins), and a
+ *           byte order mark, are no part of it either. They are read first.
  * Cost      The text is kept once more, and read twice.
  * Tested by tests/programs/test_lenient.py, tests/tools/test_mend_json.c
  *
@@ -29,6 +31,7 @@
 
 #define TEXT_MAX (1u << 30) /* bytes of an answer */
 #define ENDS_MAX 256u       /* bytes of end tokens at the end of an answer; more are text */
+#define HEADERS_MAX 256u    /* bytes of headers that are waited for */
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
@@ -94,8 +97,57 @@ static tsl_status release(tsl_parser *p, bool over) {
   return status;
 }
 
+/* ---- headers --------------------------------------------------------------------------------- */
+
+static bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+
+/* The word that templates have in front of an answer, where the tokens around it were left out. It
+ * is a header if an empty line follows, or markup in the next line. Its bytes; 0: it is text.
+ * *more: more of the text decides that. */
+static size_t word_of(const char *text, size_t n, bool *more) {
+  static const char word[] = "assistant";
+  size_t length = sizeof word - 1, lines = 0;
+  if (n < length) return *more |= !memcmp(text, word, n), 0;
+  if (memcmp(text, word, length)) return 0;
+  for (; length < n && is_space(text[length]); length++) lines += text[length] == '\n';
+  if (length == n) return *more = true, 0;
+  return lines > 1 || (lines && strchr("<{[", text[length])) ? length : 0;
+}
+
+/* How many bytes at the beginning of a text are headers? *more: more of the text decides that. */
+static size_t headers_of(const tsl_parser *p, const char *text, size_t n, bool *more) {
+  size_t at = 0;
+  for (;;) {
+    const char *one = p->mender->begins;
+    size_t left = n - at, length = strlen(one);
+    for (*more = false; length; one += length + 1, length = strlen(one)) {
+      if (left >= length && !memcmp(text + at, one, length)) break;
+      *more |= left < length && !memcmp(text + at, one, left);
+    }
+    if (!length) return at + word_of(text + at, left, more);
+    for (at += length; at < n && is_space(text[at]);) at++;
+  }
+}
+
+/* What stands in front of the answer is no part of it. `over`: no more text comes. */
+static tsl_status begin(tsl_parser *p, const char *text, size_t length, bool over) {
+  bool more;
+  text_vec *held = &p->ends;
+  tsl__parser_put(p, held, text, length);
+  size_t n = p->status == TSL_OK ? headers_of(p, held->n ? held->at : "", held->n, &more) : 0;
+  if (p->status != TSL_OK || (more && !over && held->n < HEADERS_MAX)) return p->status;
+  p->begun = true;
+  p->skipped = n;
+  p->cut |= n > 0;
+  if (n && keep(p, held->at, n) != TSL_OK) return p->status;
+  if (n) memmove(held->at, held->at + n, held->n - n);
+  held->n -= n;
+  return release(p, over);
+}
+
 tsl_status tsl__mending_text(tsl_parser *p, const char *text, size_t length) {
   if (p->finished) return TSL_ERR_STATE;
+  if (!p->begun) return length ? begin(p, text, length, false) : p->status;
   if (!p->ends.n && !ends_of(p, text, length, false)) return read_on(p, text, length);
   tsl__parser_put(p, &p->ends, text, length);
   return p->status == TSL_OK ? release(p, false) : p->status;
@@ -109,6 +161,12 @@ tsl_status tsl__mending_token(tsl_parser *p, tsl_token token) {
   const char *bytes = (const char *)tsl_vocab_bytes(v, token, &length);
   if (!bytes || p->finished) return p->finished ? TSL_ERR_STATE : TSL_ERR_ARGUMENT;
   if (tsl_vocab_is_eog(v, token)) return tsl__mending_finish(p);
+  if (!p->begun && length) {
+    bool more;
+    if (p->ends.n || headers_of(p, bytes, length, &more) || more)
+      return begin(p, bytes, length, false);
+    p->begun = true;
+  }
   if (length && ends_of(p, bytes, length, true) == length)
     return tsl__mending_text(p, bytes, length);
   if (p->ends.n) { /* it was not the end */
@@ -185,10 +243,10 @@ static void replace_parts(tsl_parser *p) {
 /* ---- the end --------------------------------------------------------------------------------- */
 
 static bool mend(tsl_parser *p, bool refused) {
-  uint32_t at = refused ? (uint32_t)(p->text.n + p->held.n) : TSL__ACCEPTED;
+  uint32_t at = refused ? (uint32_t)(p->skipped + p->text.n + p->held.n) : TSL__ACCEPTED;
+  tsl__answer answer = {p->raw.n ? p->raw.at : "", (uint32_t)p->raw.n, (uint32_t)p->skipped, at};
   tsl__arena_free(&p->arena);
-  tsl_status status = p->mender->read(p->mender->ctx, &p->arena, p->raw.n ? p->raw.at : "",
-                                      (uint32_t)p->raw.n, at, &p->mended);
+  tsl_status status = p->mender->read(p->mender->ctx, &p->arena, answer, &p->mended);
   if (status != TSL_OK) tsl__parser_failed(p, status);
   return status == TSL_OK;
 }
@@ -204,8 +262,9 @@ static bool only_brackets(const tsl_parser *p) {
     if (q->kind != TSL_PART_TEXT) continue;
     for (size_t k = 0; k < q->length; k++) {
       token |= text[k] == '<' && k + 1 < q->length && text[k + 1] == '|';
+      token |= text[k] == '[' && k + 1 < q->length && text[k + 1] >= 'A' && text[k + 1] <= 'Z';
       if (!token && !memchr("[]{},; \n", text[k], 8)) return false;
-      token &= text[k] != '>';
+      token &= text[k] != '>' && text[k] != ']';
     }
     n += q->length;
   }
@@ -223,8 +282,9 @@ static bool sees_more(const tsl_parser *p) {
 
 tsl_status tsl__mending_finish(tsl_parser *p) {
   if (p->finished || p->status != TSL_OK) return p->status;
+  if (!p->begun && begin(p, "", 0, true) != TSL_OK) return p->status;
   if (p->ends.n && release(p, true) != TSL_OK) return p->status;
-  p->cut = p->ends.n > 0;
+  p->cut |= p->ends.n > 0;
   if (!p->refused && tsl__parser_read_end(p) != TSL_OK) leave_grammar(p);
   if (p->status == TSL_OK && mend(p, p->refused) && (p->refused || sees_more(p))) {
     replace_parts(p);
@@ -248,13 +308,13 @@ static void put_string(tsl_parser *p, tsl__string text) {
   put(p, "\"");
 }
 
-/* The repairs of the answer. End tokens that were left out are markup. */
+/* The repairs of the answer. End tokens and headers that were left out are markup. */
 static void put_repairs(tsl_parser *p, tsl__string repairs) {
   char cut[64];
   put(p, ", \"repairs\": [");
   put_text(p, repairs);
   snprintf(cut, sizeof cut, "%s{\"repair\": \"markup\", \"at\": %zu}", repairs.length ? ", " : "",
-           p->raw.n);
+           p->skipped ? (size_t)0 : p->raw.n);
   bool noted = false;
   for (uint32_t i = 0; i + 8 <= repairs.length && !noted; i++)
     noted = !memcmp(repairs.at + i, "\"markup\"", 8);

@@ -334,7 +334,8 @@ static void begin(tsl_parser *p) {
       p->parts_read = p->parts_text.n = p->reported = p->calls = p->members = 0;
   p->reported_to = 0;
   p->raw.n = p->ends.n = 0;
-  p->finished = p->refused = p->is_mended = p->cut = false;
+  p->finished = p->refused = p->is_mended = p->cut = p->begun = false;
+  p->skipped = 0;
   p->behind = TSL__BEHIND_NOTHING;
   p->behind_at = p->in_members = 0;
   p->status = TSL_OK;

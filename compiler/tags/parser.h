@@ -88,7 +88,9 @@ struct tsl_parser {
   const tsl__mender *mender;
   text_vec raw;   /* the whole input, but for what is held back here */
   text_vec ends;  /* the end of the input: end tokens, and what may become one */
-  bool cut;       /* end tokens were left out behind `raw` */
+  bool cut;       /* end tokens were left out behind `raw`, or a header at its beginning */
+  bool begun;     /* the answer has begun: what stands in front of it was read */
+  size_t skipped; /* bytes of `raw` that stand in front of the answer */
   bool refused;   /* the grammar refused the input */
   bool is_mended; /* the answer is `mended`, in `arena` */
   tsl__mended mended;

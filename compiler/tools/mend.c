@@ -123,7 +123,8 @@ void tsl__mend_add(tsl__mend *m, tsl__string name, tsl__string id, tsl__json *ar
 }
 
 tsl__json *tsl__mend_value_of(tsl__mend *m, tsl__string text, tsl__mend_json *l) {
-  *l = (tsl__mend_json){.alloc = m->alloc, .arena = m->arena, .text = text.at, .stop = text.length};
+  *l = (tsl__mend_json){
+      .alloc = m->alloc, .arena = m->arena, .text = text.at, .stop = text.length, .last = true};
   tsl__json *value = tsl__mend_json_value(l);
   if (l->status != TSL_OK) m->status = l->status;
   return value;
@@ -153,9 +154,12 @@ uint32_t tsl__mend_space(const tsl__mend *m, uint32_t at) {
 }
 
 /* A character of a tag as it is compared: without case, and DeepSeek's \uFF5C and \u2581 as | and
- * _. Its bytes. */
+ * _. Those that HTML or Markdown escape are themselves: &lt; and \_. Its bytes. */
 static uint32_t folded(const char *text, size_t n, char *out) {
   static const char bar[] = "\xEF\xBD\x9C", low[] = "\xE2\x96\x81";
+  if (n >= 4 && (!memcmp(text, "&lt;", 4) || !memcmp(text, "&gt;", 4)))
+    return *out = text[1] == 'l' ? '<' : '>', 4;
+  if (n >= 2 && text[0] == '\\' && text[1] && strchr("<>_|", text[1])) return *out = text[1], 2;
   *out = text[0] >= 'A' && text[0] <= 'Z' ? (char)(text[0] | 32) : text[0];
   if (n < 3 || ((uint8_t)*out != 0xEF && (uint8_t)*out != 0xE2)) return 1;
   bool is_bar = !memcmp(text, bar, 3);
@@ -202,6 +206,7 @@ uint32_t tsl__mend_match(const tsl__mend *m, uint32_t at, tsl__string pattern) {
     char here, wanted;
     uint32_t step = at < m->length ? folded(m->text + at, m->length - at, &here) : 0,
              next = folded(pattern.at + i, pattern.length - i, &wanted);
+    if (step && tag && wanted == '_' && here == ' ') here = '_'; /* <|tool call|> */
     if (!step || (tag ? here != wanted : m->text[at] != pattern.at[i])) return 0;
     at += tag ? step : 1;
     i += tag ? next : 1;
@@ -291,17 +296,17 @@ static uint32_t think(tsl__mend *m, pass *p, uint32_t at) {
 
 /* Thinking that nothing opened: an end of it without a begin. */
 static uint32_t begin_inside(tsl__mend *m, pass *p) {
-  uint32_t to, start = tsl__mend_space(m, 0), end;
-  if (!m->plan->thinking || m->plan->messages) return 0;
+  uint32_t to, start = tsl__mend_space(m, m->begin), end;
+  if (!m->plan->thinking || m->plan->messages) return m->begin;
   const tsl__mend_text *t = tsl__mend_markup(m, start, &to);
   if (t && t->sign == TSL__SIGN_THINK) return start;
-  if ((end = thinking_end(m, 0, &to)) == m->length) return 0;
-  for (uint32_t i = 0, next; i < end; i++) { /* the end of something else */
+  if ((end = thinking_end(m, m->begin, &to)) == m->length) return m->begin;
+  for (uint32_t i = m->begin, next; i < end; i++) { /* the end of something else */
     t = tsl__mend_markup(m, i, &next);
-    if (t && t->sign != TSL__SIGN_SKIP) return 0;
+    if (t && t->sign != TSL__SIGN_SKIP) return m->begin;
   }
   p->thinking = true;
-  put(m, p, 0, end);
+  put(m, p, m->begin, end);
   p->thinking = false;
   tsl__mend_note_answer(m, TSL__REPAIR_THINKING, 0);
   return tsl__mend_space(m, to);
@@ -313,7 +318,7 @@ static bool name_byte(char c) {
 
 /* May a call without markup begin here? */
 static bool may_begin(const tsl__mend *m, const pass *p, uint32_t at) {
-  char c = m->text[at], before = at ? m->text[at - 1] : '\n';
+  char c = m->text[at], before = at > m->begin ? m->text[at - 1] : '\n';
   if (c == '{' || c == '[') return p->anywhere || m->plan->bare_envelope;
   if (c == '<') return p->anywhere;
   bool word = tsl__mend_is_name_byte(c) || c == '*';
@@ -349,7 +354,7 @@ static uint32_t calls_here(tsl__mend *m, const pass *p, uint32_t at) {
   uint32_t to = 0;
   char c = m->text[at];
   if (m->work > m->work_max || !m->plan->tool_count) return 0;
-  bool word = name_byte(c) && (!at || !name_byte(m->text[at - 1]));
+  bool word = name_byte(c) && (at == m->begin || !name_byte(m->text[at - 1]));
   bool tried = tsl__bytes_has(&m->plan->first, (uint8_t)c) || m->first ||
                (m->in_section && (c == '{' || c == '[' || word));
   if (tried) to = tsl__mend_calls(m, at);
@@ -393,7 +398,9 @@ static uint32_t obey(tsl__mend *m, pass *p, const tsl__mend_text *t, uint32_t at
     p->thinking = false;
     return to;
   case TSL__SIGN_TEXT:
-  case TSL__SIGN_SEPARATOR: p->thinking = false; return to;
+  case TSL__SIGN_SEPARATOR:
+    p->thinking = false; /* a word in front of a text has a line of its own: all */
+    return to + (t->first && to < m->length && m->text[to] == '\n');
   case TSL__SIGN_SKIP: return to;
   }
   tsl__mend_note_answer(m, TSL__REPAIR_MARKUP, at);
@@ -415,9 +422,11 @@ static uint32_t other_tag(const char *text, size_t n, size_t at) {
   return i < n && i > at + 2 && text[i] == (square ? ']' : '>') ? (uint32_t)i + 1 : 0;
 }
 
-/* Does it close something: </name>, [/NAME], or a name with END in front? */
+/* Does it close something: </name>, [/NAME], or a name with "end" in it? */
 static bool closes(const char *tag, size_t n) {
-  return memchr(tag, '/', n) != NULL || (n > 5 && !memcmp(tag, "[END_", 5));
+  bool end = memchr(tag, '/', n) != NULL || (n > 5 && !memcmp(tag, "[END_", 5));
+  for (size_t i = 1; !end && i + 3 <= n; i++) end = !memcmp(tag + i, "end", 3);
+  return end;
 }
 
 /* Tags of another format in front of a call that was found without markup; `special`: only those
@@ -428,18 +437,19 @@ static void drop_tags(tsl__mend *m, pass *p, uint32_t at, bool special) {
     size_t n = p->content.text.n, i = n;
     const char *text = p->content.text.at;
     while (i && n - i < 64 && text[i - 1] != '<' && text[i - 1] != '[') i--;
-    if (!i || other_tag(text, n, i - 1) != n || (special && text[i] != '|')) return;
+    if (!i || other_tag(text, n, i - 1) != n) return;
+    if (special && text[i] != '|' && text[i - 1] != '[') return;
     tsl__mend_note_answer(m, TSL__REPAIR_MARKUP, at);
     p->content.text.n = i - 1;
   }
 }
 
 /* The same behind it: such as close something. */
-static uint32_t past_tags(tsl__mend *m, uint32_t at) {
+static uint32_t past_tags(tsl__mend *m, uint32_t at, bool special) {
   for (;;) {
     uint32_t next = tsl__mend_space(m, at), to;
     if (next == m->length || !(to = other_tag(m->text, m->length, next)) ||
-        !closes(m->text + next, to - next))
+        !closes(m->text + next, to - next) || (special && m->text[next + 1] != '|'))
       return at;
     tsl__mend_note_answer(m, TSL__REPAIR_MARKUP, next);
     at = to;
@@ -461,8 +471,11 @@ static uint32_t behind_call(tsl__mend *m, pass *p, uint32_t at, uint32_t to) {
   strip(&p->content);
   bool wrapped = p->anywhere || is_wrapped(m, p, to);
   drop_tags(m, p, at, !wrapped);
-  if (wrapped) to = past_tags(m, to);
+  to = past_tags(m, to, !wrapped);
   p->thinking = m->first = false;
+  tsl__out_put(&p->content, m->said.at, m->said.length);
+  m->said_bytes += m->said.length;
+  m->said = TSL__NO_TEXT;
   for (p->gap_from = to; p->gap_from > at && tsl__mend_is_space(m->text[p->gap_from - 1]);)
     p->gap_from--;
   return p->gap_to = past_separator(m, to);
@@ -477,7 +490,7 @@ static void put_gap(tsl__mend *m, pass *p, uint32_t at) {
 
 static void read_all(tsl__mend *m, pass *p) {
   uint32_t i = begin_inside(m, p);
-  m->first = i == 0;
+  m->first = i == m->begin;
   while (i < m->length && m->status == TSL_OK) {
     uint32_t to = calls_here(m, p, i);
     if (to) {
@@ -529,7 +542,7 @@ static bool only_markup(const tsl__out *o) {
 static void forget(tsl__mend *m, pass *p) {
   tsl__vec_free(m->alloc, &p->content.text);
   tsl__vec_free(m->alloc, &p->reasoning.text);
-  m->calls.n = m->notes.n = m->outer.n = m->parted = 0;
+  m->calls.n = m->notes.n = m->outer.n = m->parted = m->said_bytes = 0;
   m->in_section = m->fenced = m->open_fence = m->sectioned = m->listed = false;
 }
 
@@ -540,6 +553,7 @@ static void read_bare(tsl__mend *m, pass *p) {
   read_all(m, p);
   if (m->calls.n) tsl__mend_note_answer(m, TSL__REPAIR_BEGIN, 0);
   if (m->refused || only_markup(&p->content) || m->parted == m->calls.n) return;
+  if (m->said_bytes && m->said_bytes == p->content.text.n) return;
   m->calls.n = 0;
 }
 
@@ -565,22 +579,24 @@ static void hand_over(tsl__mend *m, pass *p, uint32_t refused, tsl__mended *out)
   if (!out->calls) m->status = TSL_ERR_NO_MEMORY;
 }
 
-tsl_status tsl__mend_read(const void *plan, tsl__arena *arena, const char *text, uint32_t length,
-                          uint32_t refused, tsl__mended *out) {
+tsl_status tsl__mend_read(const void *plan, tsl__arena *arena, tsl__answer answer,
+                          tsl__mended *out) {
   tsl__mend m = {.plan = plan,
                  .arena = arena,
                  .alloc = arena->alloc,
-                 .text = text,
-                 .length = length,
-                 .refused = refused != TSL__ACCEPTED,
-                 .refused_at = refused,
-                 .work_max = (uint64_t)length * 64 + (1u << 20)};
+                 .text = answer.text,
+                 .length = answer.length,
+                 .begin = answer.begin,
+                 .refused = answer.refused != TSL__ACCEPTED,
+                 .refused_at = answer.refused,
+                 .said = TSL__NO_TEXT,
+                 .work_max = (uint64_t)answer.length * 64 + (1u << 20)};
   pass p = {.content.alloc = m.alloc, .reasoning.alloc = m.alloc};
   *out = (tsl__mended){.content = TSL__NO_TEXT};
   read_all(&m, &p);
   if (m.status == TSL_OK && !m.calls.n && m.plan->tool_count && (m.refused || !m.plan->content))
     read_bare(&m, &p);
-  hand_over(&m, &p, m.refused ? refused : 0, out);
+  hand_over(&m, &p, m.refused ? answer.refused : 0, out);
   tsl__vec_free(m.alloc, &m.calls);
   tsl__vec_free(m.alloc, &m.notes);
   tsl__vec_free(m.alloc, &m.outer);

@@ -5,9 +5,11 @@
  * Files     plan       what such a reader needs of a preset and a request: where calls begin, how
  *                      their arguments are written, what is markup (mend_plan.c)
  *           answer     one reading of one answer (mend.c, mend_calls.c, mend_elements.c)
+ *           envelopes  calls that are JSON with the name inside (mend_envelopes.c)
  *           names      which tool is meant (mend_names.c)
  *           JSON       as models write it (mend_json.c), and as it is written (mend_write.c)
- *           bare       calls without the markup of their format (mend_bare.c)
+ *           bare       calls without the markup of their format (mend_bare.c), or with that of
+ *                      another (mend_tags.c)
  *           arguments  what fits the schema of a tool (mend_arguments.c)
  *           ends       texts of tokens that end an answer (mend_ends.c)
  *
@@ -112,9 +114,9 @@ typedef struct tsl__mend {
   tsl__arena *arena;
   const tsl_allocator *alloc;
   const char *text;
-  uint32_t length;
-  bool refused, bare;  /* bare: calls without their start count */
-  uint32_t refused_at; /* the byte that the grammar refuses */
+  uint32_t length, begin; /* begin: the byte behind what stands in front of the answer */
+  bool refused, bare;     /* bare: calls without their start count */
+  uint32_t refused_at;    /* the byte that the grammar refuses */
   bool in_section;
   bool first;              /* a message begins here */
   uint64_t work, work_max; /* bytes looked at by readings that came to nothing */
@@ -126,6 +128,9 @@ typedef struct tsl__mend {
   bool sectioned;    /* a section began */
   bool listed;       /* calls stand in a list */
   size_t parted;     /* calls in two parts with names: prose has none */
+  bool cut;          /* the end cuts a string off, which was read last */
+  tsl__string said;  /* content of a message whose calls were read */
+  size_t said_bytes; /* of all such messages */
   tsl_status status; /* sticky */
 } tsl__mend;
 
@@ -134,8 +139,10 @@ typedef struct tsl__mend {
 const tsl__mender *tsl__mend_plan_new(tsl__tags *t, tsl__exprs *x, const tsl__mend_source *from);
 
 /* ---- mend_ends.c ----------------------------------------------------------------------------- */
-/* Texts that end an answer and are no markup of the preset (tsl__mender.ends). NULL: no memory. */
+/* Texts that end an answer, or stand in front of one, and are no markup of the preset
+ * (tsl__mender.ends, .begins). NULL: no memory. */
 char *tsl__mend_ends(const tsl__mend_plan *p);
+char *tsl__mend_begins(const tsl__mend_plan *p);
 
 /* ---- mend.c ---------------------------------------------------------------------------------- */
 /* Note a repair of the call under way, maybe with the name it is about; or of the answer. */
@@ -152,8 +159,8 @@ tsl__json *tsl__mend_new_object(tsl__mend *m);
  * `out`. */
 typedef TSL__VEC(tsl__json) tsl__mend_values;
 tsl__json *tsl__mend_collect(tsl__mend *m, tsl__mend_values *from, uint32_t kind, tsl__json *out);
-tsl_status tsl__mend_read(const void *plan, tsl__arena *arena, const char *text, uint32_t length,
-                          uint32_t refused, tsl__mended *out);
+tsl_status tsl__mend_read(const void *plan, tsl__arena *arena, tsl__answer answer,
+                          tsl__mended *out);
 /* Does the pattern stand at `at`, white space aside? The byte behind it; 0: no. */
 uint32_t tsl__mend_match(const tsl__mend *m, uint32_t at, tsl__string pattern);
 uint32_t tsl__mend_space(const tsl__mend *m, uint32_t at);
@@ -171,7 +178,7 @@ void tsl__mend_add(tsl__mend *m, tsl__string name, tsl__string id, tsl__json *ar
  * at `at`: */
 uint32_t tsl__mend_form_at(tsl__mend *m, const tsl__mend_form *f, uint32_t at);
 /* f(a=1), several in a row; f and JSON, with an id; f and elements, or JSON in their place. */
-uint32_t tsl__mend_python(tsl__mend *m, uint32_t at);
+uint32_t tsl__mend_python(tsl__mend *m, uint32_t at, tsl__string quote);
 uint32_t tsl__mend_named(tsl__mend *m, const tsl__mend_form *f, uint32_t at);
 uint32_t tsl__mend_styled(tsl__mend *m, const tsl__mend_form *f, uint32_t at);
 typedef tsl__json *(*tsl__loose_reader)(tsl__mend_json *l);
@@ -179,6 +186,21 @@ typedef tsl__json *(*tsl__loose_reader)(tsl__mend_json *l);
  * the call. */
 tsl__json *tsl__mend_read_json(tsl__mend *m, uint32_t at, tsl__string quote, tsl__loose_reader read,
                                uint32_t *to);
+
+/* ---- mend_envelopes.c ------------------------------------------------------------------------ */
+/* An object that is a call: {"name": ..., "arguments": ...}, or with other names of members. */
+typedef struct tsl__mend_envelope {
+  tsl__string name, id;
+  const tsl__json *object;    /* that has the name */
+  const tsl__json *arguments; /* NULL: none */
+  bool bare;                  /* the members beside the name are the arguments */
+  bool wrapped;               /* it stands in a member of another object */
+  const char *name_key, *arguments_key;
+} tsl__mend_envelope;
+/* Does an object describe a call? */
+bool tsl__mend_open_envelope(const tsl__mend *m, const tsl__json *object, tsl__mend_envelope *out);
+/* Envelopes in a row; the byte behind them, 0: there is none. `opened`: markup stands in front. */
+uint32_t tsl__mend_envelopes(tsl__mend *m, uint32_t at, bool opened);
 
 /* ---- mend_bare.c ----------------------------------------------------------------------------- */
 /* Calls at `at` without what the format has in front of them. The byte behind them; 0. */
@@ -190,10 +212,20 @@ uint32_t tsl__mend_parted(tsl__mend *m, uint32_t at);
 /* Does an answer's tag stand alone at `at`, with no call behind it? The byte behind it; 0: no. */
 uint32_t tsl__mend_lone_start(const tsl__mend *m, uint32_t at);
 
+/* ---- mend_tags.c ----------------------------------------------------------------------------- */
+/* A call that is a tag: <function=f> and its like, <f> and elements, <f city="Paris"/>. The byte
+ * behind it; 0: there is none. */
+uint32_t tsl__mend_function_tag(tsl__mend *m, uint32_t at);
+/* Of these one with attributes that are the arguments. With `more` also <call id="1" name="f">, and
+ * what stands behind it. */
+uint32_t tsl__mend_attributes(tsl__mend *m, uint32_t at, bool more);
+
 /* ---- mend_names.c ---------------------------------------------------------------------------- */
 #define TSL__MEND_NAME_BYTES 256u /* of a name that the request does not have */
 /* The tool of exactly that name, or NULL. */
 const tsl__mend_tool *tsl__mend_tool_of(const tsl__mend *m, tsl__string name);
+/* The tool that a name means, in whatever spelling; NULL: none, or one of several. */
+const tsl__mend_tool *tsl__mend_tool_meant(const tsl__mend *m, tsl__string name);
 /* Are two names equal but for case, spaces, - and _? */
 bool tsl__mend_alike(tsl__string a, tsl__string b);
 /* The request's name for it, and the tool. Where the request has none the name stays as it is, and
@@ -212,6 +244,12 @@ tsl__json *tsl__mend_elements(tsl__mend *m, const tsl__mend_style *style,
 tsl__json *tsl__mend_other_elements(tsl__mend *m, const tsl__mend_tool *tool, uint32_t at,
                                     uint32_t *to);
 const tsl__mend_style *tsl__mend_style_of(tsl__string name);
+/* A text with its entities (&quot;) decoded. */
+tsl__string tsl__mend_plain(tsl__mend *m, tsl__string text);
+/* Lines such as `  city: Paris` or `- city = Paris`, each with a property of the tool, from `at`
+ * on. It is what YAML makes of arguments. NULL: there are none (mend_bare.c). */
+tsl__json *tsl__mend_properties(tsl__mend *m, const tsl__mend_tool *tool, uint32_t at,
+                                uint32_t *to);
 
 /* ---- mend_arguments.c ------------------------------------------------------------------------ */
 /* Kinds of values that a schema allows: a bit for each TSL__JSON_ kind; 0: not known. */

@@ -21,6 +21,7 @@
  * Wrong     What does not fit stays as it is, with a note. Its kind may be wrong, or no "enum" has
  *           it, or the grammar stopped within it. A required property that is not there is noted.
  * Unknown   A property that the schema does not name stays as it is: its kinds are not known.
+ * Inside    Items and members of an argument are fitted, too, 16 deep.
  * Limits    References and combinations are followed 16 deep; what lies deeper is not known.
  * Cost      Linear in the arguments and the properties.
  * Tested by tests/tools/test_mend_arguments.c, tests/programs/test_lenient.py
@@ -149,10 +150,16 @@ static bool blank(const tsl__mend_json *l) {
   return true;
 }
 
-/* The whole text as one value of an allowed kind; NULL: it is none. */
-static tsl__json *decode(tsl__mend *m, tsl__string text, uint32_t kinds) {
+#define DECODED_MAX 3u /* strings in strings */
+
+/* The whole text as one value of an allowed kind, which may be a string in a string; NULL: it is
+ * none. */
+static tsl__json *decode(tsl__mend *m, tsl__string text, uint32_t kinds, uint32_t depth) {
   tsl__mend_json l;
   tsl__json *value = tsl__mend_value_of(m, text, &l);
+  bool again = value && value->kind == TSL__JSON_STRING && !(kinds >> TSL__JSON_STRING & 1u) &&
+               value->length < text.length;
+  if (again && depth) return decode(m, tsl__json_text(value), kinds, depth - 1);
   bool broken = !value || !blank(&l) || (l.unclean && value->kind < TSL__JSON_ARRAY);
   return !broken && (kinds >> value->kind & 1u) ? value : NULL;
 }
@@ -166,12 +173,12 @@ static void become(tsl__json *value, const tsl__json *from) {
   *value = out;
 }
 
-static void fit_value(tsl__mend *m, const tsl__json *root, const tsl__json *schema,
-                      tsl__json *value, uint32_t at) {
+static void fit_one(tsl__mend *m, const tsl__json *root, const tsl__json *schema, tsl__json *value,
+                    uint32_t at) {
   uint32_t kinds = tsl__mend_kinds(root, schema);
   if (!kinds || (kinds >> value->kind & 1u)) return;
   if (value->kind == TSL__JSON_STRING) {
-    tsl__json *inner = decode(m, tsl__json_text(value), kinds);
+    tsl__json *inner = decode(m, tsl__json_text(value), kinds, DECODED_MAX);
     if (!inner) return;
     tsl__mend_note(m, inner->kind >= TSL__JSON_ARRAY ? TSL__REPAIR_ENCODED : TSL__REPAIR_TYPE, at);
     become(value, inner);
@@ -184,6 +191,23 @@ static void fit_value(tsl__mend *m, const tsl__json *root, const tsl__json *sche
       value->text = words[value->kind], value->length = (uint32_t)strlen(words[value->kind]);
     value->kind = TSL__JSON_STRING;
     tsl__mend_note(m, TSL__REPAIR_TYPE, at);
+  }
+}
+
+/* A value, and the values inside of it, to their schemas. */
+static void fit_value(tsl__mend *m, const tsl__json *root, const tsl__json *schema,
+                      tsl__json *value, uint32_t at, uint32_t depth) {
+  fit_one(m, root, schema, value, at);
+  if (value->kind < TSL__JSON_ARRAY || !depth || m->work > m->work_max) return;
+  const tsl__json *items = value->kind == TSL__JSON_ARRAY ? tsl__mend_items(root, schema) : NULL;
+  m->work += value->length;
+  for (uint32_t i = 0; i < value->length; i++) {
+    tsl__json *one = &value->items[i];
+    const tsl__json *of =
+        value->kind == TSL__JSON_ARRAY
+            ? items
+            : tsl__mend_property(root, schema, (tsl__string){one->key, one->key_length});
+    if (of) fit_value(m, root, of, one, at, depth - 1);
   }
 }
 
@@ -200,7 +224,7 @@ void tsl__mend_bare_value(tsl__mend *m, const tsl__json *root, const tsl__json *
     value = tsl__mend_value_of(m, text, &l);
     bool string = kinds >> TSL__JSON_STRING & 1u;
     if (value && !string && value->kind == TSL__JSON_STRING && blank(&l)) {
-      value = decode(m, tsl__json_text(value), others);
+      value = decode(m, tsl__json_text(value), others, DECODED_MAX);
       if (value) tsl__mend_note(m, TSL__REPAIR_TYPE, at);
     }
     if (value && (!blank(&l) || !(others >> value->kind & 1u) || (string && l.found))) value = NULL;
@@ -342,7 +366,7 @@ void tsl__mend_fit(tsl__mend *m, const tsl__mend_tool *tool, tsl__json *argument
       of = tsl__mend_property(schema, schema, key);
     }
     if (of)
-      fit_value(m, schema, of, value, at);
+      fit_value(m, schema, of, value, at, FOLLOW_MAX);
     else if (properties && !open_to_others(schema))
       tsl__mend_note_name(m, TSL__REPAIR_UNKNOWN_ARGUMENT, at, key);
     if (of && is_wrong(m, schema, of, value))
@@ -448,7 +472,7 @@ tsl__json *tsl__mend_object(tsl__mend *m, const tsl__mend_tool *tool, const tsl_
   if (value && value->kind == TSL__JSON_OBJECT) {
     become(out, value);
   } else if (value && value->kind == TSL__JSON_STRING && value->length &&
-             (inner = decode(m, tsl__json_text(value), KIND(TSL__JSON_OBJECT)))) {
+             (inner = decode(m, tsl__json_text(value), KIND(TSL__JSON_OBJECT), DECODED_MAX))) {
     tsl__mend_note(m, TSL__REPAIR_ENCODED, at);
     become(out, inner);
   } else if (value && value->kind == TSL__JSON_ARRAY && value->length == 1 &&

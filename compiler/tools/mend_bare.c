@@ -39,46 +39,7 @@ static uint32_t known_name(const tsl__mend *m, uint32_t at, tsl__string *name) {
   return name->length && tsl__mend_tool_of(m, *name) ? behind : 0;
 }
 
-/* ---- tags ------------------------------------------------------------------------------------ */
-
-static const tsl__string heads[] = {
-    {"function", 8}, {"invoke", 6}, {"tool", 4}, {"tool_call", 9}, {"function_call", 13}};
-
-/* The byte behind <function=, <invoke name= or such, or behind the "<" in front of a tool's name.
- * 0: neither stands there. *head: the word that closes the tag. */
-static uint32_t function_tag(const tsl__mend *m, uint32_t at, tsl__string *head) {
-  tsl__string name;
-  if (tsl__mend_byte(m, at) != '<') return 0;
-  for (size_t i = 0; i < COUNT(heads); i++) {
-    uint32_t word = tsl__mend_match(m, past_blanks(m, at + 1), heads[i]),
-             key = word ? past_blanks(m, word) : 0, to = key ? tsl__mend_word(m, key, "name") : 0;
-    to = past_blanks(m, to && to > word + 4 ? to : key);
-    *head = heads[i];
-    if (word && tsl__mend_byte(m, to) == '=') return to + 1;
-  }
-  uint32_t behind = known_name(m, at + 1, &name);
-  *head = name;
-  if (!behind || tsl__mend_byte(m, behind) != '>') return 0;
-  char first = tsl__mend_byte(m, tsl__mend_space(m, behind + 1)); /* <f> alone is text */
-  return first == '<' || first == '{' ? at + 1 : 0;
-}
-
-/* <function=f>, with JSON or with elements behind it, as several families write it. */
-static uint32_t read_function_tag(tsl__mend *m, uint32_t at) {
-  const tsl__mend_form tag = {.kind = TSL__MEND_ELEMENTS,
-                              .after = {">", 1},
-                              .style = tsl__mend_style_of(tsl__string_of("qwen_xml"))};
-  tsl__string head;
-  uint32_t inside = function_tag(m, at, &head);
-  if (!inside) return 0;
-  m->notes.n = 0;
-  tsl__mend_note(m, TSL__REPAIR_STYLE, at);
-  uint32_t to = tsl__mend_styled(m, &tag, inside), end = to ? tsl__mend_space(m, to) : 0;
-  uint32_t name = end ? tsl__mend_word(m, end, "</") : 0;
-  name = name ? tsl__mend_match(m, past_blanks(m, name), head) : 0;
-  name = name ? past_blanks(m, name) : 0;
-  return name && tsl__mend_byte(m, name) == '>' ? name + 1 : to;
-}
+/* ---- elements -------------------------------------------------------------------------------- */
 
 /* f and its elements, without what stands in front of the name. */
 static uint32_t read_bare_elements(tsl__mend *m, uint32_t at) {
@@ -130,15 +91,17 @@ static uint32_t read_bare_named(tsl__mend *m, uint32_t at) {
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-/* Behind the name of a part and its colon: `Action:`, `**Action Input:**`; 0: there is none. */
-static uint32_t label(const tsl__mend *m, uint32_t at, tsl__string *out) {
+/* Behind the name of a part and its colon: `Action:`, `**Action Input:**`; 0: there is none.
+ * `sign`: what may stand in place of the colon. */
+static uint32_t label(const tsl__mend *m, uint32_t at, char sign, tsl__string *out) {
   uint32_t i = at;
   bool word = false;
   while (i < m->length && i - at < LABEL_MAX &&
          (tsl__mend_is_name_byte(m->text[i]) || m->text[i] == ' ' || m->text[i] == '*'))
     word |= is_letter(m->text[i++]);
   *out = (tsl__string){m->text + at, i - at};
-  if (!word || tsl__mend_byte(m, i) != ':') return 0;
+  while (sign == '=' && out->length && out->at[out->length - 1] == ' ') out->length--;
+  if (!word || (tsl__mend_byte(m, i) != ':' && tsl__mend_byte(m, i) != sign)) return 0;
   for (i++; tsl__mend_byte(m, i) == '*'; i++) continue;
   return past_blanks(m, i);
 }
@@ -166,25 +129,31 @@ static uint32_t read_line(tsl__mend *m, uint32_t at, tsl__json *out) {
   return to;
 }
 
-/* Lines such as `  city: Paris`, each with a property of the tool. It is what YAML makes of
- * arguments. The byte behind them; 0: there is none. */
-static uint32_t read_properties(tsl__mend *m, const tsl__mend_tool *tool, uint32_t at,
-                                tsl__json *out) {
+/* The label of a line of YAML, which may be an item of a list. */
+static uint32_t property_label(const tsl__mend *m, uint32_t *at, tsl__string *key) {
+  *at = tsl__mend_space(m, *at);
+  if (tsl__mend_byte(m, *at) == '-' && tsl__mend_byte(m, *at + 1) == ' ')
+    *at = past_blanks(m, *at + 1);
+  return label(m, *at, '=', key);
+}
+
+tsl__json *tsl__mend_properties(tsl__mend *m, const tsl__mend_tool *tool, uint32_t at,
+                                uint32_t *to) {
   const tsl__json *schema = tool ? tool->parameters : NULL, *of;
   tsl__mend_values all = {0};
   tsl__string key;
-  uint32_t to = 0, value;
-  while (schema && m->status == TSL_OK && (value = label(m, at = tsl__mend_space(m, at), &key)) &&
+  uint32_t value;
+  while (schema && m->status == TSL_OK && (value = property_label(m, &at, &key)) &&
          (of = tsl__mend_property(schema, schema, key))) {
     tsl__json text, one = {.key = key.at, .key_length = key.length, .offset = at};
-    at = to = read_line(m, value, &text);
+    at = *to = read_line(m, value, &text);
     tsl__mend_bare_value(m, schema, of, (tsl__string){text.text ? text.text : "", text.length},
                          value, &one);
     if (!tsl__vec_push(m->alloc, &all, one)) m->status = TSL_ERR_NO_MEMORY;
   }
-  *out = (tsl__json){.kind = TSL__JSON_OBJECT};
-  tsl__mend_collect(m, &all, TSL__JSON_OBJECT, out);
-  return to;
+  tsl__json *out = all.n ? tsl__mend_new_object(m) : NULL;
+  if (!out) return tsl__vec_free(m->alloc, &all), NULL;
+  return tsl__mend_collect(m, &all, TSL__JSON_OBJECT, out);
 }
 
 /* A name and, behind `at`, its arguments: JSON, or the rest of the line if `any`, or lines. */
@@ -201,10 +170,8 @@ static uint32_t read_parts(tsl__mend *m, tsl__string name, uint32_t from, uint32
       json ? tsl__mend_read_json(m, at, TSL__NO_TEXT, tsl__mend_json_value, &to) : &line;
   name = tsl__mend_known_name(m, name, from, &tool);
   if (!json) to = read_line(m, at, &line);
-  if (!json && !line.length) {
-    uint32_t end = read_properties(m, tool, to, &line);
-    to = end ? end : to;
-  }
+  tsl__json *lines = !json && !line.length ? tsl__mend_properties(m, tool, to, &to) : NULL;
+  if (lines) value = lines;
   if (!value || m->status != TSL_OK) return 0;
   if (fence) fence = tsl__mend_word(m, tsl__mend_space(m, to), "```");
   tsl__mend_add(m, name, TSL__NO_TEXT, tsl__mend_object(m, tool, value, at));
@@ -212,23 +179,39 @@ static uint32_t read_parts(tsl__mend *m, tsl__string name, uint32_t from, uint32
   return fence ? fence : to;
 }
 
+/* `Action: f[Paris]`, up to the bracket that ends the line. */
+static uint32_t read_bracketed(tsl__mend *m, tsl__string name, uint32_t from, uint32_t at) {
+  const tsl__mend_tool *tool;
+  tsl__json line;
+  uint32_t to = read_line(m, at, &line);
+  if (line.kind != TSL__JSON_STRING || line.text[line.length - 1] != ']') return 0;
+  line.length--;
+  m->notes.n = 0;
+  tsl__mend_note(m, TSL__REPAIR_STYLE, from);
+  name = tsl__mend_known_name(m, name, from, &tool);
+  tsl__mend_add(m, name, TSL__NO_TEXT, tsl__mend_object(m, tool, &line, at));
+  m->parted++;
+  return m->status == TSL_OK ? to : 0;
+}
+
 /* `Action: f`, and in the next line `Action Input: {...}`. */
 static uint32_t read_lines(tsl__mend *m, uint32_t at) {
   tsl__string name, first, second;
-  uint32_t from = label(m, at, &first);
+  uint32_t from = label(m, at, ':', &first);
   if (!from) return 0;
   while (tsl__mend_byte(m, from) == '`' || tsl__mend_byte(m, from) == '"') from++;
   uint32_t behind = known_name(m, from, &name);
   if (behind && tsl__mend_byte(m, behind) == '(') {
-    uint32_t to = tsl__mend_python(m, from);
+    uint32_t to = tsl__mend_python(m, from, TSL__NO_TEXT);
     m->parted += to != 0;
     return to;
   }
+  if (behind && tsl__mend_byte(m, behind) == '[') return read_bracketed(m, name, from, behind + 1);
   while (behind && (tsl__mend_byte(m, behind) == '`' || tsl__mend_byte(m, behind) == '"')) behind++;
   behind = behind ? past_blanks(m, behind) : 0;
   if (tsl__mend_byte(m, behind) == '\r') behind++;
   if (!behind || tsl__mend_byte(m, behind) != '\n') return 0;
-  uint32_t value = label(m, tsl__mend_space(m, behind), &second);
+  uint32_t value = label(m, tsl__mend_space(m, behind), ':', &second);
   return value ? read_parts(m, name, from, value, says_arguments(second)) : 0;
 }
 
@@ -269,7 +252,7 @@ uint32_t tsl__mend_bare(tsl__mend *m, uint32_t at) {
   uint32_t to = c == '{' || c == '[' ? tsl__mend_form_at(m, &json, at) : 0;
   if (!to && (c == '[' || word) && (to = tsl__mend_form_at(m, &python, at)) && !m->plan->python)
     tsl__mend_note_answer(m, TSL__REPAIR_STYLE, at);
-  if (!to && c == '<') to = read_function_tag(m, at);
+  if (!to && c == '<') to = tsl__mend_function_tag(m, at);
   if (!to && word) to = read_bare_elements(m, at);
   if (!to && word) to = read_bare_named(m, at);
   if (!to && (word || c == '*' || c == '<')) to = tsl__mend_parted(m, at);

@@ -6,21 +6,9 @@
  *           for what it needs. That is JSON that holds a name, or a name and then a bracket, an
  *           element or a parenthesis. What stands between is passed over if it is short. Names that
  *           the request has are preferred to others.
- * Envelopes {"name": N, "arguments": A} comes with other names for both members, with A as a
- *           string, within {"type": "function", "function": {...}}, as {N: A}, and several in a
- *           list.
- * Example   <tool_call>{"tool": "get-weather", "args": {"city": "Paris"}}</tool_call>, and the
- *           request has get_weather. JSON is read behind the start. open_envelope finds the name
- *           under "tool" and the arguments under "args", which are other names than the preset's:
- *           the repair "member" is noted. No tool has that name, but get_weather is equal but for -
- *           and _: the call gets that name, and the repair is noted. Then the markup behind it is
- *           passed over.
- * Bare      An envelope without a member for the arguments has them beside the name:
- *           {"name": "f", "n": 3} is f {"n": 3}. Members such as "id" and "type" are none of them.
- * Keyed     {"get_weather": {"city": "Paris"}} is a call if a tool has that name, or if the preset
- *           writes its calls so.
- * Rows      Several envelopes may stand one behind the other, with commas or semicolons between, or
- *           in one list, or in the list "tool_calls". A list counts only if all of it are calls.
+ * Example   <tool_call>get_weather{"city": "Paris"}, and a form is <tool_call>NAME JSON. The
+ *           name is the request's, and the brace behind it begins the arguments. No closing tag
+ *           follows: the repair "end".
  * Nothing   What turns out to be no call leaves no trace: its notes are dropped, and the bytes that
  *           were read are counted as work.
  * Bounds    JSON whose strings or brackets do not end as they should is read once more. The second
@@ -37,7 +25,6 @@
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 static tsl__json *as_call(tsl__mend_json *l) { return tsl__mend_json_members(l, ')'); }
-static tsl__json *as_members(tsl__mend_json *l) { return tsl__mend_json_members(l, '}'); }
 
 /* The value at `at`; *to: the byte behind it. What was mended becomes notes of the call. */
 tsl__json *tsl__mend_read_json(tsl__mend *m, uint32_t at, tsl__string quote, tsl__loose_reader read,
@@ -47,6 +34,7 @@ tsl__json *tsl__mend_read_json(tsl__mend *m, uint32_t at, tsl__string quote, tsl
                       .text = m->text,
                       .at = at,
                       .stop = m->length,
+                      .last = true,
                       .quote = quote};
   if (m->work > m->work_max) return NULL;
   tsl__json *value = read(&l);
@@ -60,7 +48,7 @@ tsl__json *tsl__mend_read_json(tsl__mend *m, uint32_t at, tsl__string quote, tsl
     again.at = at;
     again.stop = bound;
     again.found = 0;
-    again.unclean = false;
+    again.unclean = again.cut = again.last = false;
     tsl__json *second = bound < m->length && l.status == TSL_OK ? read(&again) : NULL;
     if (second) value = second;
     if (second || again.status != TSL_OK) l = again;
@@ -68,142 +56,12 @@ tsl__json *tsl__mend_read_json(tsl__mend *m, uint32_t at, tsl__string quote, tsl
   if (l.status != TSL_OK) m->status = l.status;
   if (!value || m->status != TSL_OK) return NULL;
   tsl__mend_notes_of(m, &l, 0);
+  m->cut = l.cut && l.at == m->length;
   *to = l.at;
   return value;
 }
 
-/* ---- envelopes ------------------------------------------------------------------------------- */
-
-/* The member of one of these names, or of one in another spelling, whose name is then "". */
-static const tsl__json *member(const tsl__json *object, const char *const *names, size_t n,
-                               const char **found) {
-  for (size_t i = 0; i < n; i++) {
-    const tsl__json *v = tsl__json_member(object, names[i]);
-    if (v) return *found = names[i], v;
-  }
-  for (size_t i = 0; i < n; i++)
-    for (uint32_t k = 0; k < object->length; k++) {
-      if (tsl__mend_alike(tsl__string_of(names[i]), tsl__json_key(&object->items[k])))
-        return *found = "", &object->items[k];
-    }
-  return NULL;
-}
-
-static const char *const name_keys[] = {"name", "tool_name",      "function_name", "function",
-                                        "tool", "recipient_name", "action"};
-static const char *const argument_keys[] = {
-    "arguments", "parameters",   "args",         "input",     "params",
-    "kwargs",    "tool_input",   "inputs",       "tool_args", "parameter",
-    "argument",  "action_input", "function_args"};
-static const char *const id_keys[] = {"id", "tool_call_id", "call_id"};
-#define COUNT(list) (sizeof(list) / sizeof *(list))
-
-typedef struct envelope {
-  tsl__string name, id;
-  const tsl__json *arguments; /* NULL: none */
-  bool bare;                  /* the members beside the name are the arguments */
-  bool wrapped;               /* it stands in a member of another object */
-  const char *name_key, *arguments_key;
-} envelope;
-
-static bool text_of(const tsl__json *value, tsl__string *out) {
-  if (!value || (value->kind != TSL__JSON_STRING && value->kind != TSL__JSON_NUMBER)) return false;
-  *out = (tsl__string){value->text, value->length};
-  return true;
-}
-
-/* {N: A}, where N is a tool of the request. */
-static bool keyed_by_name(const tsl__mend *m, const tsl__json *object, envelope *out) {
-  if (object->length != 1) return false;
-  const tsl__json *only = &object->items[0];
-  tsl__string name = tsl__json_key(only);
-  bool own = m->plan->name_key.at && !m->plan->name_key.length;
-  if (!tsl__mend_tool_of(m, name) && !(own && only->kind == TSL__JSON_OBJECT)) return false;
-  *out = (envelope){.name = name, .arguments = only};
-  return true;
-}
-
-/* Does an object describe a call? */
-static bool open_envelope(const tsl__mend *m, const tsl__json *object, envelope *out) {
-  const char *key;
-  *out = (envelope){0};
-  if (object->kind != TSL__JSON_OBJECT) return false;
-  static const char *const wrappers[] = {"function", "function_call", "tool_call", "tool_use"};
-  const tsl__json *inner = member(object, wrappers, COUNT(wrappers), &key),
-                  *id = member(object, id_keys, COUNT(id_keys), &key);
-  out->wrapped = inner && inner->kind == TSL__JSON_OBJECT;
-  if (out->wrapped) object = inner;
-  const tsl__json *name = member(object, name_keys, COUNT(name_keys), &out->name_key);
-  if (!name || name->kind != TSL__JSON_STRING || !name->length)
-    return keyed_by_name(m, object, out);
-  text_of(name, &out->name);
-  text_of(id, &out->id);
-  out->arguments = member(object, argument_keys, COUNT(argument_keys), &out->arguments_key);
-  out->bare = !out->arguments;
-  return true;
-}
-
-/* The members of an envelope without "arguments": those that are not the name, the id or a type. */
-static tsl__json *members_beside(tsl__mend *m, const tsl__json *object) {
-  tsl__json *out = tsl__mend_new_object(m),
-            *items = tsl__arena_alloc(m->arena, (object->length + 1) * sizeof *items);
-  if (!out || !items) return m->status = TSL_ERR_NO_MEMORY, NULL;
-  out->items = items;
-  for (uint32_t i = 0; i < object->length; i++) {
-    tsl__string key = tsl__json_key(&object->items[i]);
-    bool known = tsl__string_is(key, "type");
-    for (size_t k = 0; k < COUNT(name_keys) && !known; k++)
-      known = tsl__string_is(key, name_keys[k]);
-    for (size_t k = 0; k < COUNT(id_keys) && !known; k++) known = tsl__string_is(key, id_keys[k]);
-    if (!known) items[out->length++] = object->items[i];
-  }
-  return out;
-}
-
-/* An object that is a call, in whatever members: {"tool": "f", "args": {…}} is one of f. False:
- * it is no call, and stays text. */
-static bool add_envelope(tsl__mend *m, const tsl__json *object, uint32_t at) {
-  const tsl__mend_plan *p = m->plan;
-  const tsl__mend_tool *tool;
-  envelope e;
-  if (!open_envelope(m, object, &e)) return false;
-  tsl__string name = tsl__mend_known_name(m, e.name, at, &tool);
-  if (!tool && m->bare && (!p->bare_envelope || e.bare)) return false;
-  bool own_name =
-           p->name_key.length ? e.name_key && tsl__string_is(p->name_key, e.name_key) : !e.name_key,
-       own_arguments = !p->arguments_key.length || !e.arguments_key ||
-                       tsl__string_is(p->arguments_key, e.arguments_key);
-  uint32_t own = 1 + (e.arguments != NULL) + (p->ids && e.id.length);
-  if (!own_name || !own_arguments || e.wrapped || object->length > own)
-    tsl__mend_note(m, TSL__REPAIR_MEMBER, at);
-  const tsl__json *arguments = e.bare ? members_beside(m, object) : e.arguments;
-  if (e.bare) tsl__mend_note(m, TSL__REPAIR_MEMBER, at);
-  if (m->status != TSL_OK) return false;
-  tsl__mend_add(m, name, e.id, tsl__mend_object(m, tool, arguments, at));
-  return m->status == TSL_OK;
-}
-
-/* The envelope, or all of a list of them. */
-static bool add_envelopes(tsl__mend *m, const tsl__json *value, uint32_t at) {
-  envelope e;
-  if (value->kind == TSL__JSON_OBJECT) {
-    const tsl__json *list = tsl__json_member(value, "tool_calls");
-    if (!list || list->kind != TSL__JSON_ARRAY || !list->length) return add_envelope(m, value, at);
-    tsl__mend_note(m, TSL__REPAIR_MEMBER, at);
-    return add_envelopes(m, list, at);
-  }
-  if (value->kind != TSL__JSON_ARRAY || !value->length) return false;
-  if (!m->plan->lists) tsl__mend_note(m, TSL__REPAIR_BRACKET, at);
-  for (uint32_t i = 0; i < value->length; i++)
-    if (!open_envelope(m, &value->items[i], &e) ||
-        (m->bare && (!m->plan->bare_envelope || e.bare) &&
-         !tsl__mend_tool_of(m, tsl__mend_trimmed(e.name))))
-      return false;
-  size_t before = m->calls.n;
-  for (uint32_t i = 0; i < value->length; i++)
-    if (!add_envelope(m, &value->items[i], at)) return m->calls.n > before;
-  return true;
-}
+/* ---- what stands between --------------------------------------------------------------------- */
 
 /* Line breaks that are spelled: \\n behind markup, as in a string. */
 static uint32_t past_lines(tsl__mend *m, uint32_t at) {
@@ -214,33 +72,10 @@ static uint32_t past_lines(tsl__mend *m, uint32_t at) {
 
 static uint32_t past_fence(const tsl__mend *m, uint32_t at) {
   uint32_t to = tsl__mend_space(m, at);
+  if (tsl__mend_has(m, to, "<![CDATA[")) return to + 9;
   if (!tsl__mend_has(m, to, "```")) return at;
   for (to += 3; tsl__mend_is_name_byte(tsl__mend_byte(m, to)); to++) continue;
   return to;
-}
-
-/* Envelopes in a row; the byte behind them, 0: there is none. `opened`: markup stands in front, so
- * that the first brace may be missing. */
-static uint32_t read_envelopes(tsl__mend *m, uint32_t at, bool opened) {
-  uint32_t end = 0;
-  for (;;) {
-    uint32_t from = tsl__mend_space(m, at), to;
-    while (end && (tsl__mend_byte(m, from) == ',' || tsl__mend_byte(m, from) == ';'))
-      from = tsl__mend_space(m, from + 1);
-    bool braceless = opened && !end && tsl__mend_byte(m, from) == '"';
-    if (tsl__mend_byte(m, from) != '{' && tsl__mend_byte(m, from) != '[' && !braceless) return end;
-    size_t notes = m->notes.n;
-    if (braceless) tsl__mend_note(m, TSL__REPAIR_BRACKET, from);
-    tsl__json *value = tsl__mend_read_json(m, from, TSL__NO_TEXT,
-                                           braceless ? as_members : tsl__mend_json_value, &to);
-    m->listed |= value && value->kind == TSL__JSON_ARRAY;
-    if (!value || !add_envelopes(m, value, from)) {
-      m->work += value ? to - from : 0;
-      if (m->notes.n > notes) m->notes.n = notes;
-      return end;
-    }
-    at = end = to;
-  }
 }
 
 /* ---- names before arguments ------------------------------------------------------------------ */
@@ -288,6 +123,26 @@ static uint32_t find(const tsl__mend *m, uint32_t from, uint32_t to, tsl__string
   return UINT32_MAX;
 }
 
+static void forget(tsl__mend *m, tsl__repair repair) {
+  size_t kept = 0;
+  for (size_t i = 0; i < m->notes.n; i++)
+    if (m->notes.at[i].repair != repair) m->notes.at[kept++] = m->notes.at[i];
+  m->notes.n = kept;
+}
+
+/* `function` in place of the name, and the name behind: DeepSeek V3 has both in a call. */
+static uint32_t past_function(const tsl__mend *m, const tsl__mend_form *f, uint32_t behind,
+                              tsl__string *name) {
+  tsl__string next;
+  uint32_t to = tsl__string_is(*name, "function") && !tsl__mend_tool_of(m, *name)
+                    ? tsl__mend_match(m, behind, f->after)
+                    : 0,
+           end = to ? tsl__mend_read_name(m, tsl__mend_space(m, to), 0, &next) : 0;
+  if (!end || !tsl__mend_tool_of(m, next)) return behind;
+  *name = next;
+  return end;
+}
+
 /* A form whose start ends at `at`: name, id, JSON. */
 uint32_t tsl__mend_named(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
   const tsl__mend_tool *tool;
@@ -301,6 +156,7 @@ uint32_t tsl__mend_named(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
   }
   while (tsl__mend_byte(m, from) == '"' || tsl__mend_byte(m, from) == '\'') from++;
   uint32_t behind = tsl__mend_read_name(m, from, f->after.length ? f->after.at[0] : 0, &name), to;
+  behind = past_function(m, f, behind, &name);
   if (!name.length || (m->bare && !tsl__mend_tool_of(m, name))) return 0;
   uint32_t bracket = bracket_after(m, behind);
   if (!tsl__mend_tool_of(m, name) && bracket == UINT32_MAX) return 0;
@@ -322,8 +178,15 @@ uint32_t tsl__mend_named(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
   if (bracket != UINT32_MAX)
     value = tsl__mend_read_json(m, bracket, f->quote, tsl__mend_json_value, &to);
   if (!value) tsl__mend_note(m, TSL__REPAIR_BRACKET, behind), to = behind;
-  envelope e; /* the name once more, and the arguments within */
-  if (value && open_envelope(m, value, &e) && e.arguments && tsl__mend_alike(e.name, name)) {
+  tsl__mend_envelope e; /* the name once more, or instead, and the arguments within */
+  bool enveloped = value && tsl__mend_open_envelope(m, value, &e) && e.arguments,
+       renamed = enveloped && !tool && tsl__mend_tool_of(m, e.name);
+  if (renamed) {
+    forget(m, TSL__REPAIR_UNKNOWN_TOOL);
+    tsl__mend_note(m, TSL__REPAIR_NAME, from);
+    name = tsl__mend_known_name(m, e.name, from, &tool);
+  }
+  if (renamed || (enveloped && tsl__mend_alike(e.name, name))) {
     tsl__mend_note(m, TSL__REPAIR_MEMBER, bracket);
     tsl__mend_add(m, name, id, tsl__mend_object(m, tool, e.arguments, behind));
     return m->status == TSL_OK ? to : 0;
@@ -346,11 +209,35 @@ static tsl__string attribute(const tsl__mend *m, uint32_t from, uint32_t to, con
   return TSL__NO_TEXT;
 }
 
+/* A tag around all arguments: <parameters>. The byte behind it, or `at`. */
+static uint32_t past_wrapper(const tsl__mend *m, uint32_t at, tsl__string *out) {
+  static const char *const words[] = {"parameters", "arguments", "params", "args", "input"};
+  uint32_t from = tsl__mend_space(m, at);
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    size_t n = strlen(words[i]);
+    if (m->length - from < n + 2 || m->text[from] != '<' || m->text[from + n + 1] != '>' ||
+        memcmp(m->text + from + 1, words[i], n))
+      continue;
+    *out = (tsl__string){words[i], (uint32_t)n};
+    return from + (uint32_t)n + 2;
+  }
+  return at;
+}
+
+/* Behind </word>, if it stands at `at`. */
+static uint32_t past_closing(const tsl__mend *m, uint32_t at, tsl__string word) {
+  uint32_t from = tsl__mend_space(m, at);
+  bool there = m->length - from >= word.length + 3 && !memcmp(m->text + from, "</", 2) &&
+               !memcmp(m->text + from + 2, word.at, word.length);
+  return there && m->text[from + 2 + word.length] == '>' ? from + word.length + 3 : at;
+}
+
 /* Elements of another style, in place of `empty` where there are some. */
 static tsl__json *other_elements(tsl__mend *m, const tsl__mend_tool *tool, uint32_t at,
                                  tsl__json *empty, uint32_t *to) {
   uint32_t end = *to;
   tsl__json *value = tsl__mend_other_elements(m, tool, at, &end);
+  if (!value) value = tsl__mend_properties(m, tool, at, &end);
   if (!value) return empty;
   tsl__mend_note(m, TSL__REPAIR_STYLE, at);
   *to = end;
@@ -387,6 +274,8 @@ uint32_t tsl__mend_styled(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
     behind = to ? to : behind;
   }
   if (!name.length || (m->bare && !tsl__mend_tool_of(m, name))) return 0;
+  tsl__string wrapper = TSL__NO_TEXT;
+  behind = past_wrapper(m, behind, &wrapper);
   uint32_t first = tsl__mend_space(m, behind);
   if (!f->attributes && !tsl__mend_tool_of(m, name) && tsl__mend_byte(m, first) != '<' &&
       tsl__mend_byte(m, first) != '{')
@@ -398,7 +287,10 @@ uint32_t tsl__mend_styled(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
     tsl__mend_note(m, TSL__REPAIR_STYLE, first);
   if (!json) value = tsl__mend_elements(m, f->style, tool, behind, &to);
   if (!json && value && !value->length) value = other_elements(m, tool, behind, value, &to);
+  if (value && wrapper.length) to = past_closing(m, to, wrapper);
   if (!value || m->status != TSL_OK) return 0;
+  bool nothing = !value->length && first < m->length && memcmp(m->text + first, "</", 2);
+  if (nothing && !f->start.length && !tsl__mend_markup(m, first, &to)) return 0;
   tsl__mend_add(m, name, id, tsl__mend_object(m, tool, value, behind));
   return to;
 }
@@ -412,8 +304,24 @@ static uint32_t past_list(tsl__mend *m, uint32_t end, bool list) {
   return end;
 }
 
+/* What a program has in front of a call: `print(`, `await `, `x = `. */
+static uint32_t past_statement(const tsl__mend *m, uint32_t at) {
+  static const char *const words[] = {"print(", "await ", "return "};
+  uint32_t i = at;
+  while (tsl__mend_is_name_byte(tsl__mend_byte(m, i))) i++;
+  uint32_t sign = i;
+  while (tsl__mend_byte(m, sign) == ' ') sign++;
+  if (i > at && tsl__mend_byte(m, sign) == '=' && tsl__mend_byte(m, sign + 1) != '=')
+    at = tsl__mend_space(m, sign + 1);
+  for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
+    size_t n = strlen(words[w]);
+    if (m->length - at > n && !memcmp(m->text + at, words[w], n)) at += (uint32_t)n;
+  }
+  return at;
+}
+
 /* Calls of Python's in a row, in a list or without. */
-uint32_t tsl__mend_python(tsl__mend *m, uint32_t at) {
+uint32_t tsl__mend_python(tsl__mend *m, uint32_t at, tsl__string quote) {
   uint32_t end = 0, to;
   bool list = false;
   for (;;) {
@@ -426,14 +334,15 @@ uint32_t tsl__mend_python(tsl__mend *m, uint32_t at) {
       m->listed |= list;
       from = tsl__mend_space(m, from + 1);
     }
-    if (m->length - from > 6 && tsl__mend_has(m, from, "print(")) from += 6;
+    from = past_statement(m, from);
     uint32_t behind = tsl__mend_read_name(m, from, '(', &name);
     if (m->length - behind > 6 && tsl__mend_has(m, behind, ".call(")) behind += 5;
     uint32_t paren = tsl__mend_space(m, behind);
-    if (!name.length || tsl__mend_byte(m, paren) != '(' || (m->bare && !tsl__mend_tool_of(m, name)))
+    if (!name.length || tsl__mend_byte(m, paren) != '(' ||
+        (m->bare && !tsl__mend_tool_meant(m, name)))
       return past_list(m, end, list);
     name = tsl__mend_known_name(m, name, from, &tool);
-    tsl__json *value = tsl__mend_read_json(m, paren + 1, TSL__NO_TEXT, as_call, &to);
+    tsl__json *value = tsl__mend_read_json(m, paren + 1, quote, as_call, &to);
     if (!value) return past_list(m, end, list);
     tsl__mend_add(m, name, TSL__NO_TEXT, tsl__mend_object(m, tool, value, paren));
     if (m->status != TSL_OK) return 0;
@@ -478,6 +387,9 @@ static uint32_t read_end(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
       ended |= !t->part && (t->sign == TSL__SIGN_CALL_END || f->kind == TSL__MEND_ENVELOPE);
       last = t;
       at = to;
+    } else if (c == ']' && m->length - at >= 3 && !memcmp(m->text + at, "]]>", 3)) {
+      tsl__mend_note_answer(m, TSL__REPAIR_MARKUP, at);
+      at += 3;
     } else if (c && strchr("}])\"", c) && (to = extra_brackets(m, at)) > at) {
       if (c != ']' || !m->in_section) tsl__mend_note_answer(m, TSL__REPAIR_BRACKET, at);
       at = to;
@@ -508,8 +420,9 @@ static uint32_t read_other_style(tsl__mend *m, const tsl__mend_form *f, uint32_t
   m->bare = true;
   m->notes.n = 0;
   if (!m->plan->python) tsl__mend_note(m, TSL__REPAIR_STYLE, at);
-  uint32_t to = tsl__mend_python(m, at);
+  uint32_t to = tsl__mend_python(m, at, f->quote);
   if (!to) to = tsl__mend_parted(m, at);
+  if (!to) to = tsl__mend_attributes(m, tsl__mend_space(m, at), false);
   if (!to && tsl__mend_byte(m, behind) == '<' && tsl__mend_byte(m, behind + 1) != '/')
     to = tsl__mend_styled(m, &tags, at);
   if (!to) to = tsl__mend_named(m, &named, at);
@@ -528,7 +441,7 @@ uint32_t tsl__mend_form_at(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
   size_t calls = m->calls.n;
   if (f->start.length) at = past_lines(m, at);
   uint32_t to = 0, inside = past_fence(m, at);
-  if (f->start.length && inside != at) m->fenced = true;
+  if (f->start.length && inside != at && m->text[inside - 1] != '[') m->fenced = true;
   m->notes.n = 0;
   if (f->cut) tsl__mend_note(m, TSL__REPAIR_BEGIN, at);
   bool other = f->start.length && (f->kind == TSL__MEND_JSON || f->kind == TSL__MEND_ELEMENTS) &&
@@ -536,12 +449,12 @@ uint32_t tsl__mend_form_at(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
   if (other) to = read_other_style(m, f, at);
   if (!other) switch (f->kind) {
     case TSL__MEND_ENVELOPE:
-      to = read_envelopes(m, inside, f->start.length > 0);
+      to = tsl__mend_envelopes(m, inside, f->start.length > 0);
       if (!to && f->start.length) to = read_other_style(m, f, inside);
       break;
     case TSL__MEND_JSON: to = tsl__mend_named(m, f, at); break;
     case TSL__MEND_ELEMENTS: to = tsl__mend_styled(m, f, at); break;
-    case TSL__MEND_PYTHON: to = tsl__mend_python(m, inside); break;
+    case TSL__MEND_PYTHON: to = tsl__mend_python(m, inside, f->quote); break;
     }
   if (!to) {
     m->calls.n = calls;
@@ -565,6 +478,16 @@ static bool begins(const tsl__mend *m, const tsl__mend_form *f, uint32_t at, uin
   return f->kind == TSL__MEND_JSON ? m->first : m->in_section && f->kind != TSL__MEND_ELEMENTS;
 }
 
+/* Is all of a message a name, a line break and an object? */
+static bool is_own_message(const tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
+  tsl__string name;
+  uint32_t behind = at, next;
+  if (f->start.length || f->kind != TSL__MEND_JSON || !m->plan->messages) return false;
+  behind = tsl__mend_read_name(m, at, 0, &name);
+  next = tsl__mend_space(m, behind);
+  return name.length && tsl__mend_byte(m, behind) == '\n' && tsl__mend_byte(m, next) == '{';
+}
+
 uint32_t tsl__mend_calls(tsl__mend *m, uint32_t at) {
   const tsl__mend_plan *p = m->plan;
   bool bare = m->bare;
@@ -573,8 +496,9 @@ uint32_t tsl__mend_calls(tsl__mend *m, uint32_t at) {
       const tsl__mend_form *f = &p->forms[i];
       uint32_t from, to;
       if (!begins(m, f, at, &from) || (!round && !fits_better(m, f, from))) continue;
+      bool own = is_own_message(m, f, at);
       m->sectioned |= f->kind == TSL__MEND_ENVELOPE && f->start.length;
-      m->bare = !m->refused || (!f->start.length && f->kind == TSL__MEND_JSON);
+      m->bare = !m->refused || (!f->start.length && f->kind == TSL__MEND_JSON && !own);
       to = tsl__mend_form_at(m, f, from);
       m->bare = bare;
       if (to) return to;

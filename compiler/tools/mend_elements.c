@@ -42,6 +42,9 @@ static const tsl__mend_style styles[] = {
     {"ifm_xml", "<ifm|arg_key>", "</ifm|arg_key>", "<ifm|arg_value>", "</ifm|arg_value>", NULL,
      false},
     {"atem_xml", "<atem:parameter", ">", "", "</atem:parameter>", NULL, false},
+    {"glm_xml with keys", "<key>", "</key>", "<value>", "</value>", NULL, false},
+    {"qwen_xml with arg", "<arg", ">", "", "</arg>", NULL, false},
+    {"qwen_xml with argument", "<argument", ">", "", "</argument>", NULL, false},
     {"qwen_xml with param", "<param", ">", "", "</param>", NULL, false},
     {"minicpm_xml", "<param", ">", "", "</param>", NULL, false},
     {"kimi_k3_xml", "<|open|>argument", "<|sep|>", "", "<|close|>argument<|sep|>", NULL, false},
@@ -74,8 +77,9 @@ static uint32_t find_alike(const tsl__mend *m, uint32_t at, const char *text) {
 
 typedef struct head {
   tsl__string key;
-  uint32_t value; /* where it begins */
-  uint8_t type;   /* of the value: one of the following */
+  uint32_t value;  /* where it begins */
+  uint8_t type;    /* of the value: one of the following */
+  tsl__string tag; /* that stands in front of the value in place of the style's */
 } head;
 enum { TYPE_OPEN, TYPE_STRING, TYPE_JSON, TYPE_OBJECT, TYPE_ARRAY };
 
@@ -109,39 +113,50 @@ static void attributes(const tsl__mend *m, uint32_t at, uint32_t end, head *out)
     uint32_t sign = tsl__mend_space(m, at);
     if (sign < end && m->text[sign] == '=')
       at = attribute(m, tsl__mend_space(m, sign + 1), end, &value);
+    bool lone = !value.length && !(sign < end && m->text[sign] == '=');
     if (!name.length || tsl__string_is(name, "name") || tsl__string_is(name, "key"))
       out->key = value;
+    if (lone && !out->key.length) out->key = name; /* <parameter city> */
     if (type_of(name, value)) out->type = type_of(name, value);
     if (at == from) at++;
   }
 }
 
-/* A key with its entities decoded. */
-static tsl__string plain_key(tsl__mend *m, tsl__string key) {
+tsl__string tsl__mend_plain(tsl__mend *m, tsl__string key) {
   static const struct {
     const char *entity;
     char is;
-  } all[] = {{"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}};
+  } all[] = {{"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&apos;", '\''}};
+  enum { COUNT = sizeof all / sizeof *all };
   uint32_t n = 0;
   if (!key.length || !memchr(key.at, '&', key.length)) return key;
   char *out = tsl__arena_copy(m->arena, key.at, key.length);
   if (!out) return m->status = TSL_ERR_NO_MEMORY, key;
   for (uint32_t i = 0; i < key.length;) {
     size_t k = 0, length = 0;
-    for (; k < 4; k++) {
+    for (; k < COUNT; k++) {
       length = strlen(all[k].entity);
       if (key.length - i >= length && !memcmp(key.at + i, all[k].entity, length)) break;
     }
-    out[n++] = k < 4 ? all[k].is : key.at[i];
-    i += k < 4 ? (uint32_t)length : 1;
+    out[n++] = k < COUNT ? all[k].is : key.at[i];
+    i += k < COUNT ? (uint32_t)length : 1;
   }
   return (tsl__string){out, n};
+}
+
+/* A tag of one word at `at`, such as <arg_val>. */
+static tsl__string tag_at(const tsl__mend *m, uint32_t at) {
+  uint32_t i = at + 1;
+  while (i < m->length && tsl__mend_is_name_byte(m->text[i])) i++;
+  bool tag =
+      at < m->length && m->text[at] == '<' && i > at + 1 && i < m->length && m->text[i] == '>';
+  return (tsl__string){m->text + (tag ? at : 0), tag ? i + 1 - at : 0};
 }
 
 /* An element that begins at `at`; false: there is none. */
 static bool read_head(tsl__mend *m, const tsl__mend_style *style, uint32_t at, head *out) {
   uint32_t from = tsl__mend_word(m, at, style->open), end;
-  *out = (head){{"", 0}, 0, TYPE_OPEN};
+  *out = (head){.type = TYPE_OPEN, .key = {"", 0}};
   if (!from || (style->item && from < m->length && m->text[from] == '/')) return false;
   if (style->inner[0]) { /* <arg_key>city</arg_key><arg_value> */
     for (end = from; end < m->length && !strchr("<\n", m->text[end]); end++) continue;
@@ -150,8 +165,12 @@ static bool read_head(tsl__mend *m, const tsl__mend_style *style, uint32_t at, h
     if (!next) next = end;
     value = tsl__mend_word(m, tsl__mend_space(m, next), style->inner);
     out->value = value ? value : tsl__mend_space(m, next);
+    if (!value) out->tag = tag_at(m, out->value);
+    out->value += out->tag.length;
     return true;
   }
+  bool word = !style->item && tsl__mend_is_name_byte(m->text[from - 1]);
+  if (word && from < m->length && tsl__mend_is_name_byte(m->text[from])) return false;
   end = find(m, from, style->between);
   if (end == m->length || end - from > 4096) return false;
   out->value = end + (uint32_t)strlen(style->between);
@@ -159,7 +178,7 @@ static bool read_head(tsl__mend *m, const tsl__mend_style *style, uint32_t at, h
     out->key = (tsl__string){m->text + from, end - from};
   else
     attributes(m, from, end, out);
-  out->key = plain_key(m, out->key);
+  out->key = tsl__mend_plain(m, out->key);
   return true;
 }
 
@@ -206,9 +225,36 @@ static uint32_t closing_of(tsl__mend *m, const tsl__mend_style *style, uint32_t 
   return first;
 }
 
+/* The end of a value without a tag that closes nothing in it: </city>, </parameter=city>, or the
+ * style's own without its slash. */
+static uint32_t without_tag(const tsl__mend *m, const tsl__mend_style *style, uint32_t at,
+                            uint32_t end) {
+  uint32_t tag = end;
+  while (tag > at && m->text[tag - 1] != '<') tag--;
+  if (tag == at || m->text[end - 1] != '>') return end;
+  uint32_t name = tag + (m->text[tag] == '/'), i = name;
+  if (name == tag) return tsl__mend_word(m, tag - 1, style->open) ? tag - 1 : end;
+  while (i < end && tsl__mend_is_name_byte(m->text[i])) i++;
+  for (uint32_t k = at; k + (i - name) + 1 < tag; k++)
+    if (m->text[k] == '<' && !memcmp(m->text + k + 1, m->text + name, i - name)) return end;
+  return tag - 1;
+}
+
+/* Behind a tag at `at` that opens an element, and names none: <parameter> for </parameter>. */
+static uint32_t behind_lone(const tsl__mend *m, const tsl__mend_style *style, uint32_t at) {
+  uint32_t behind = style->inner[0] ? 0 : tsl__mend_word(m, at, style->open);
+  return behind ? tsl__mend_word(m, behind, style->between) : 0;
+}
+
 /* Where the value that begins at `at` ends; *next: the byte behind its closing tag. */
 static uint32_t value_end(tsl__mend *m, const tsl__mend_style *style, uint32_t at, uint32_t *next) {
   uint32_t close = closing_of(m, style, at), open = find_alike(m, at, style->open);
+  uint32_t lone = open < close && !style->nested ? behind_lone(m, style, open) : 0;
+  if (lone) {
+    tsl__mend_note(m, TSL__REPAIR_END, open);
+    *next = lone;
+    return open;
+  }
   if (!style->nested && close >= open) close = find_alike(m, at, style->close);
   if (close == m->length || open == m->length) m->work += m->length - at;
   if (close < m->length && (open > close || style->nested)) {
@@ -220,7 +266,7 @@ static uint32_t value_end(tsl__mend *m, const tsl__mend_style *style, uint32_t a
   tsl__mend_note(m, TSL__REPAIR_END, end);
   *next = end;
   while (end > at && strchr(" \t\r\n", m->text[end - 1])) end--;
-  return end;
+  return without_tag(m, style, at, end);
 }
 
 /* A value without the line break on each side, in the styles that write one. */

@@ -85,6 +85,8 @@ void tsl__mend_json_space(tsl__mend_json *l) {
   }
 }
 
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 /* ---- strings --------------------------------------------------------------------------------- */
 
 static bool put(reader *r, const char *text, size_t n) {
@@ -115,6 +117,23 @@ static uint32_t four_digits(const tsl__mend_json *l, uint32_t at) {
   return c;
 }
 
+/* Does the end cut the digits of an escape off? */
+static bool is_cut_number(const tsl__mend_json *l) {
+  uint32_t n = l->stop - l->at;
+  for (uint32_t i = 0; n < 4 && i < n; i++)
+    if (!is_digit(l->text[l->at + i]) && !strchr("abcdefABCDEF", l->text[l->at + i])) return false;
+  return n < 4;
+}
+
+/* Does the end cut off the escape that begins here, or is it there already? */
+static bool is_cut_escape(const tsl__mend_json *l) {
+  tsl__mend_json inside = *l;
+  if (!l->last || l->stop - l->at < 2)
+    return l->last && (l->at == l->stop || l->text[l->at] == '\\');
+  inside.at += 2;
+  return STARTS(l, "\\u") && is_cut_number(&inside);
+}
+
 /* The escape at l->at, behind its backslash. */
 static bool escape(reader *r) {
   static const char from[] = "\"\\/bfnrt'", to[] = "\"\\/\b\f\n\r\t'";
@@ -124,6 +143,10 @@ static bool escape(reader *r) {
   if (c == '\'') tsl__mend_json_note(l, TSL__REPAIR_STRING, l->at - 2);
   if (known) return put(r, &to[known - from], 1);
   uint32_t code = c == 'u' ? four_digits(l, l->at) : UINT32_MAX;
+  if (c == 'u' && l->last && is_cut_number(l)) {
+    l->at = l->stop;
+    return true;
+  }
   if (code == UINT32_MAX) { /* the backslash stands for itself */
     tsl__mend_json_note(l, TSL__REPAIR_STRING, l->at - 2);
     return put(r, "\\", 1) && put(r, &c, 1);
@@ -136,6 +159,7 @@ static bool escape(reader *r) {
       return put_code(r, 0x10000 + ((code & 0x3FF) << 10) + (low & 0x3FF));
     }
   }
+  if (code >> 10 == 0x36 && is_cut_escape(l)) return l->at = l->stop, true;
   if (code >> 11 == 0x1B) tsl__mend_json_note(l, TSL__REPAIR_STRING, l->at - 6), code = 0xFFFD;
   return put_code(r, code);
 }
@@ -230,6 +254,17 @@ static void give_back(reader *r) {
   r->buffer.n = n;
 }
 
+/* "Pa" + "ris" is one string: moves behind its second quote if a plus and that quote come next. */
+static bool past_plus(tsl__mend_json *l, tsl__string quote) {
+  uint32_t plus = past_space(l, l->at), next = past_space(l, plus + 1);
+  if (plus >= l->stop || l->text[plus] != '+' || next >= l->stop || l->stop - next < quote.length ||
+      memcmp(l->text + next, quote.at, quote.length))
+    return false;
+  tsl__mend_json_note(l, TSL__REPAIR_STRING, plus);
+  l->at = next + quote.length;
+  return true;
+}
+
 static bool quoted(reader *r, tsl__string quote, bool escapes, bool key);
 
 /* A string of which the end is known. */
@@ -249,7 +284,7 @@ static bool quoted(reader *r, tsl__string quote, bool escapes, bool key) {
   tsl__mend_json *l = r->l;
   uint32_t from = l->at, found = l->found;
   char innermost = r->levels.n ? r->levels.at[r->levels.n - 1].close : 0;
-  bool member = innermost == '}', typographic = (uint8_t)quote.at[0] == 0xE2;
+  bool member = innermost == '}', typographic = (uint8_t)quote.at[0] == 0xE2, inner = false;
   r->buffer.n = 0;
   while (l->at < l->stop) {
     char c = l->text[l->at];
@@ -263,6 +298,8 @@ static bool quoted(reader *r, tsl__string quote, bool escapes, bool key) {
       }
       l->at += quote.length;
       if (!escapes || ends_there(l, l->at, key, member)) return true;
+      if (!inner && !key && past_plus(l, quote)) continue;
+      inner = true;
       if (innermost == ')' && tsl__mend_is_space(l->text[l->at]) &&
           named_at(l, past_space(l, l->at), '='))
         return true; /* f(a="x" b=1) */
@@ -273,14 +310,15 @@ static bool quoted(reader *r, tsl__string quote, bool escapes, bool key) {
     }
     if (typographic && c == '"' && ends_there(l, l->at + 1, key, member)) return l->at++, true;
     l->at++;
-    if (c == '\\' && escapes && l->at < l->stop) {
-      if (!escape(r)) return false;
+    if (c == '\\' && escapes && (l->at < l->stop || l->last)) {
+      if (l->at < l->stop && !escape(r)) return false; /* the end may cut an escape off */
       continue;
     }
     if ((uint8_t)c < 0x20 && escapes) tsl__mend_json_note(l, TSL__REPAIR_STRING, l->at - 1);
     if (!put(r, &c, 1)) return false;
   }
   give_back(r);
+  l->cut = true;
   tsl__mend_json_note(l, TSL__REPAIR_QUOTES, from);
   l->unclean = true;
   return true;
@@ -328,8 +366,6 @@ static bool copied(reader *r, const char **text, uint32_t *length) {
 }
 
 /* ---- words and numbers ----------------------------------------------------------------------- */
-
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /* Is it a number as JSON spells them? */
 static bool is_number(const char *s, size_t n) {
@@ -402,6 +438,19 @@ static uint32_t bare_end(const tsl__mend_json *l, const char *stops) {
   }
   while (i > l->at && tsl__mend_is_space(l->text[i - 1])) i--;
   return i;
+}
+
+/* Does the end cut off a word or a number that begins here? */
+static bool is_cut_word(const tsl__mend_json *l) {
+  static const char *const words[] = {"true", "false", "null", "none", "- "};
+  const char *s = l->text + l->at;
+  size_t n = l->stop - l->at;
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    size_t k = 0;
+    while (k < n && words[i][k] && (s[k] | 32) == words[i][k]) k++;
+    if (n && k == n && words[i][k]) return true;
+  }
+  return false;
 }
 
 static bool bare_value(reader *r, tsl__json *out) {
@@ -521,6 +570,7 @@ static bool read_key(reader *r, char close, tsl__json *holder) {
       return true;
     }
     if (close == '}') {
+      if (l->last && l->at >= l->stop) return true; /* cut off */
       if (!value_begins(l, l->at, true)) return false;
       tsl__mend_json_note(l, TSL__REPAIR_COLON, l->at);
       return true;
@@ -594,6 +644,8 @@ static bool levels(reader *r) {
     tsl__json holder = {0};
     uint32_t from = l->at;
     if (close != ']' && !read_key(r, close, &holder)) return false;
+    if (l->last && !holder.user && is_cut_word(l)) l->at = l->stop;
+    if (l->last && !holder.user && l->at >= l->stop) continue; /* the end cuts the value off */
     if (!begin_value(r, holder)) return false;
     if (l->at == from) return false;
   }

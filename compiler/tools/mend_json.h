@@ -53,6 +53,8 @@ typedef struct tsl__mend_json {
   tsl__string quote;            /* stands around strings besides quotes; length 0: nothing does */
   uint32_t found;               /* a bit for each repair */
   uint32_t first[TSL__REPAIRS]; /* byte of the first of each */
+  bool last;                    /* the text ends at `stop`: what is not whole there was cut off */
+  bool cut;                     /* the end cut the last string off */
   bool unclean; /* a string or a bracket did not end as it should: a smaller `stop` may read better
                  */
   tsl_status status; /* sticky: no memory */

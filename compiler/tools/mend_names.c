@@ -15,7 +15,7 @@
 #include "compiler/tools/mend.h"
 
 static char folded(char c) { return c >= 'A' && c <= 'Z' ? (char)(c | 32) : c; }
-static bool is_joint(char c) { return c == '-' || c == '_' || c == ' '; }
+static bool is_joint(char c) { return c == '-' || c == '_' || c == ' ' || c == '\\'; }
 
 bool tsl__mend_alike(tsl__string a, tsl__string b) {
   uint32_t i = 0, k = 0;
@@ -54,16 +54,39 @@ static bool without_prefix(tsl__string *s, const char *prefix) {
   return true;
 }
 
+/* Leaves out what stands in front of the last dot, if a tool has the rest as its name: that of
+ * "weather.get_weather" is get_weather. */
+static void cut_path(const tsl__mend *m, tsl__string *s) {
+  uint32_t i = s->length;
+  while (i && s->at[i - 1] != '.') i--;
+  tsl__string rest = {s->at + i, s->length - i};
+  if (i && tsl__mend_tool_of(m, rest)) *s = rest;
+}
+
+/* The tool that a name means, which becomes what is left of it; NULL: none. */
+static const tsl__mend_tool *meant(const tsl__mend *m, tsl__string *s, bool *cut) {
+  *s = tsl__mend_trimmed(*s);
+  const tsl__mend_tool *tool = tsl__mend_tool_of(m, *s);
+  if (tool) return tool;
+  *cut = without_prefix(s, "functions.") || without_prefix(s, "tools.");
+  if (s->length > 2 && !memcmp(s->at + s->length - 2, "()", 2)) s->length -= 2;
+  cut_path(m, s);
+  tool = tsl__mend_tool_of(m, *s);
+  return tool ? tool : only_alike(m, *s);
+}
+
+const tsl__mend_tool *tsl__mend_tool_meant(const tsl__mend *m, tsl__string name) {
+  bool cut;
+  return meant(m, &name, &cut);
+}
+
 /* The request's name for it. Where the request has none the name stays as it is. */
 tsl__string tsl__mend_known_name(tsl__mend *m, tsl__string name, uint32_t at,
                                  const tsl__mend_tool **tool) {
-  tsl__string s = tsl__mend_trimmed(name);
-  *tool = tsl__mend_tool_of(m, s);
-  if (*tool) return s;
-  bool cut = without_prefix(&s, "functions.") || without_prefix(&s, "tools.");
-  if (s.length > 2 && !memcmp(s.at + s.length - 2, "()", 2)) s.length -= 2;
-  *tool = tsl__mend_tool_of(m, s);
-  if (!*tool) *tool = only_alike(m, s);
+  tsl__string s = name;
+  bool cut = false;
+  *tool = meant(m, &s, &cut);
+  if (tsl__mend_tool_of(m, tsl__mend_trimmed(name))) return s;
   if (*tool) {
     tsl__mend_note(m, TSL__REPAIR_NAME, at);
     return (*tool)->name;

@@ -339,6 +339,10 @@ static void fill(builder *b, const tsl__mend_source *from) {
   add_json_anyway(b);
   find_keys(b);
   if (!from->thinking) p->thinking = false;
+  if (tsl__bytes_has(&p->first, '<')) { /* escaped by HTML or Markdown */
+    tsl__bytes_add(&p->first, '&');
+    tsl__bytes_add(&p->first, '\\');
+  }
   p->forms = tsl__arena_copy(p->arena, b->forms.at, b->forms.n * sizeof *b->forms.at);
   p->texts = tsl__arena_copy(p->arena, b->texts.at, b->texts.n * sizeof *b->texts.at);
   const tsl__json *section = tsl__form_object(b->preset, "section");
@@ -369,8 +373,9 @@ const tsl__mender *tsl__mend_plan_new(tsl__tags *t, tsl__exprs *x, const tsl__me
   *plan = (tsl__mend_plan){.arena = arena};
   builder b = {.plan = plan, .preset = from->preset, .alloc = arena->alloc};
   fill(&b, from);
-  *mender = (tsl__mender){plan, b.failed ? NULL : tsl__mend_ends(plan), tsl__mend_read};
-  b.failed |= !mender->ends;
+  *mender = (tsl__mender){plan, b.failed ? NULL : tsl__mend_ends(plan),
+                          b.failed ? NULL : tsl__mend_begins(plan), tsl__mend_read};
+  b.failed |= !mender->ends || !mender->begins;
   tsl__vec_free(b.alloc, &b.forms);
   tsl__vec_free(b.alloc, &b.texts);
   return b.failed ? tsl__tags_fail(t, TSL_ERR_NO_MEMORY, NULL, "out of memory") : mender;

@@ -5,8 +5,9 @@ were meant (`turnstile tools --parse F --lenient`).
   exact      answers in the format of each preset read as the strict reader reads them, byte by byte
   broken     answers that a mutator made of them: all read as they were meant
   by hand    answers of particular kinds, all of which must read as they are written down here
-  malformed  more of them, as small models write them: tests/cases/tools/malformed.jsonl; without
-             the markup of their format, or with end tokens: tests/cases/tools/unmarked.jsonl
+  malformed  more of them, as small models write them, in tests/cases/tools: malformed.jsonl;
+             unmarked.jsonl, without the markup of their format or with end tokens;
+             borrowed.jsonl, with headers, words or tags of others, or cut
   streamed   the same answers byte by byte: the parts add up to the whole
   nothing    text that holds no call stays text: tests/cases/tools/prose.jsonl
 
@@ -631,7 +632,7 @@ def streamed(folder, request, seed):
 
 
 def ends_are_held(folder, request):
-    """An end token at the end of a stream is never given as text."""
+    """An end token at the end of a stream, or a header at its beginning, is never given as text."""
     answer = folder / "answer.txt"
     for text, said in (
         ("Hello.<|im_end|>", "Hello."),
@@ -639,6 +640,11 @@ def ends_are_held(folder, request):
         ("a</s> b", "a</s> b"),
         ("a <| b </", "a <| b </"),
         ("<|eom_id|>", ""),
+        ("<|im_start|>assistant\nHello.<|im_end|>", "Hello."),
+        ("\ufeffassistant\n\nHi", "Hi"),
+        ("assistant\nuser", "assistant\nuser"),
+        ("assistant", "assistant"),
+        ("<|im_start|>user", "<|im_start|>user"),
     ):
         answer.write_text(text, encoding="utf-8")
         command = [CLI, "tools", "--preset", "qwen3", "--tools", request, "--parse", answer]
@@ -670,6 +676,7 @@ def main():
         by_hand(folder, request)
         malformed(folder, request, "malformed.jsonl", 150)
         malformed(folder, request, "unmarked.jsonl", 240)
+        malformed(folder, request, "borrowed.jsonl", 200)
         nothing(folder, request)
         streamed(folder, request, options.seed)
         ends_are_held(folder, request)
