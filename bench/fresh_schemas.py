@@ -4,11 +4,15 @@ Problem   What an engine was tuned on says little of what it will meet. A new se
           that nobody has seen.
 Idea      Public schemas come in families. Each family is a function here that puts together what
           its members typically have, with names, sizes and depths drawn at random:
+            calls           arguments of a function, few and described
+            records         a few members, of which some are lists or objects
             configuration   many optional members, tables of names, a value or a list of values
             API objects     definitions that refer to one another, formats, pages of results
             resources       kind, metadata and spec; maps; an integer or a string; unions of kinds
             forms           limits, patterns, conditions, members that depend on others
             events          an envelope, and one of many payloads by its type
+Shares    Of MaskBench's schemas a quarter are calls and another quarter are records. So it is here.
+          Half of the schemas are shorter than 1,000 bytes, in MaskBench 750.
 Example   schemas(1, 3) are three schemas, the same ones whenever the seed is 1.
 Tested by tests/programs/test_fresh.py
 
@@ -214,6 +218,37 @@ class Maker:
 # ---- families ------------------------------------------------------------------------------------
 
 
+def call(m):
+    schema = {"type": "object", "properties": {}}
+    for name in m.names(m.rng.choice((1, 2, 2, 3, 3, 4, 5, 6))):
+        kind = m.rng.random()
+        if kind < 0.65:
+            value = {"type": "string"}
+            if m.chance(0.15):
+                value["enum"] = m.words(m.rng.randint(2, 6))
+        elif kind < 0.8:
+            value = {"type": m.rng.choice(("integer", "number"))}
+        elif kind < 0.85:
+            value = {"type": "boolean"}
+        elif kind < 0.95:
+            value = {"type": "array", "items": {"type": m.rng.choice(("string", "number"))}}
+        else:
+            value = m.members(1, m.rng.randint(2, 4), closed=0, required=0.5)
+        value["description"] = "The " + " ".join(m.words(m.rng.randint(3, 9)))
+        schema["properties"][name] = value
+    schema["required"] = [name for name in schema["properties"] if m.chance(0.8)]
+    if m.chance(0.3):
+        schema["additionalProperties"] = False
+    return schema
+
+
+def record(m):
+    schema = m.members(2, m.rng.randint(1, 6), closed=0.35, required=0.5)
+    if m.chance(0.2):
+        return {"type": "array", "items": schema}
+    return schema
+
+
 def configuration(m):
     schema = m.members(3, m.rng.randint(6, 30), closed=0.6, required=0.08)
     if m.chance(0.4):
@@ -312,14 +347,30 @@ def event(m):
     }
 
 
-FAMILIES = (configuration, api_object, resource, form, event)
+# by how many schemas of a turn each has
+FAMILIES = {
+    call: 5,
+    record: 6,
+    configuration: 3,
+    api_object: 3,
+    resource: 2,
+    form: 2,
+    event: 2,
+}
+
+
+def turn():
+    """The families of a turn, each spread over all of it."""
+    total = sum(FAMILIES.values())
+    places = [((k + 0.5) * total / n, family) for family, n in FAMILIES.items() for k in range(n)]
+    return [family for _, family in sorted(places, key=lambda place: place[0])]
 
 
 def schemas(seed, count):
     """[(identifier, schema)], families in turns."""
-    made = []
+    made, families = [], turn()
     for i in range(count):
-        family = FAMILIES[i % len(FAMILIES)]
+        family = families[i % len(families)]
         m = Maker(random.Random(f"{seed}/{i}"))
         schema = family(m)
         if m.definitions:

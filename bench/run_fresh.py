@@ -4,8 +4,8 @@
     ./dev bench fresh --seed N [--schemas N] [--texts N] [--vocab F] [--slowest N] [--keep DIR]
                       [--clock wall|processor]
 
-bench/fresh_schemas.py draws N schemas (default 1,000) of five families by the seed. `turnstile
-generate` makes texts of each (default 2), and `turnstile-bench maskbench` follows them as it does
+bench/fresh_schemas.py draws N schemas (default 1,000) of seven families by the seed. `turnstile
+generate` makes texts of each (default 3), and `turnstile-bench maskbench` follows them as it does
 MaskBench's: every mask and commit timed by itself. Printed are microseconds, the memory of a
 schema, and the schemas with the slowest steps. A schema that nothing satisfies, or whose texts
 would be too long, is left out and counted. --keep DIR: the data, and one line of results for each
@@ -82,7 +82,7 @@ def main():
     parser = argparse.ArgumentParser(prog="dev bench fresh", description=__doc__.split("\n")[0])
     parser.add_argument("--seed", type=int, required=True, help="of the schemas and their texts")
     parser.add_argument("--schemas", type=int, default=1000)
-    parser.add_argument("--texts", type=int, default=2, help="of each schema")
+    parser.add_argument("--texts", type=int, default=3, help="of each schema")
     parser.add_argument("--vocab", default=str(drive.LLAMA), help="of the measurement")
     parser.add_argument("--slowest", type=int, default=10, help="schemas to be listed")
     parser.add_argument("--jobs", type=int, default=1, help="texts that are made at once")

@@ -8,18 +8,21 @@
  * Idea      Make the masks of places that most texts come by, breadth first from the root's first
  *           key. A member has such places at the end of its name, before its value, behind the
  *           quote of a string, and behind a digit. Then come the objects among the values, and in
- *           arrays, in the same way. Required members go before others, and of members that begin
- *           with the same frame one is enough. Last come strings whose letters a pattern or a
- *           format gives: position by position, each by the first letter that leads to a new one.
- *           The masks lie in the grammar's tables as if a text had requested them.
+ *           arrays, in the same way. Of members that begin with the same frame one is enough. Last
+ *           come strings whose letters a pattern or a format gives: position by position, each by
+ *           the first letter that leads to a new one. The masks lie in the grammar's tables as if a
+ *           text had requested them.
+ * Required  Only required members are looked at, as every text has them. Optional ones cost nine
+ *           times the instructions that the first text of a new schema saved by them.
  * Bounds    PLACES objects and members, one for each subschema, among the first NAMES of an object.
  *           LETTERS positions of a string. STATES, STEPS and DERIVATIVES of work. Half of
  *           max_memory. In schemas of fewer than SUBSCHEMAS only strings are looked at, and only if
  *           a pattern is among them. There two more masks take as long as the compile. A bound or a
  *           failure ends the looking ahead, but not the compile: the text that gets there has the
  *           failure.
- * Cost      On schemas of MaskBench as long as the compile itself, or longer. It takes some 300 µs
- *           at most, unless a single mask takes more. The first texts save half of that.
+ * Cost      On schemas of MaskBench an eighth of the compile's instructions, on larger ones half of
+ *           them. It takes some 300 µs at most, unless a single mask takes more. The first text
+ *           saves half of that.
  * Not       Not looked at: names that need an escape, indented objects, and schemas within tags.
  *           Nor, by order `schema`, what comes after the first required member.
  * Tested by tests/artifact/test_ahead.c
@@ -143,20 +146,16 @@ static void look_at_member(ahead *a, tsl__stack from, const struct object *o, ui
   look_into_value(a, before, values);
 }
 
-static void look_at_members(ahead *a, tsl__stack from, const struct object *o, bool required) {
-  for (uint32_t i = 0; i < o->n && i < NAMES && a->left; i++) {
-    uint32_t k = o->placed_count == o->n ? o->placed[i] : i;
-    if (o->known[k].required == required) look_at_member(a, from, o, k);
-  }
-}
-
 static void look_at_object(ahead *a, const entered *e) {
   const struct goal_entry *g = tsl__goal_of(a->s, e->values);
   if (!g->opened || !g->object_count) return;
   a->left--;
   look_at_place(a, e->at);
-  look_at_members(a, e->at, g->objects[0], true);
-  look_at_members(a, e->at, g->objects[0], false);
+  const struct object *o = g->objects[0];
+  for (uint32_t i = 0; i < o->n && i < NAMES && a->left; i++) {
+    uint32_t k = o->placed_count == o->n ? o->placed[i] : i;
+    if (o->known[k].required) look_at_member(a, e->at, o, k);
+  }
 }
 
 /* By the first byte that may come. */

@@ -55,14 +55,16 @@ static const char no_object[] =
 static const char small[] = "{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"},"
                             "\"b\":{\"type\":\"integer\",\"minimum\":3}},\"required\":[\"name\"]}";
 
-/* Known by letters: of so few subschemas only these are looked at. */
+/* Known by letters: of so few subschemas only these are looked at, where they are required. */
 static const char lettered[] =
     "{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\",\"pattern\":\"^[a-z]{3}-[0-"
     "9]+$\"},\"tags\":{\"type\":\"array\",\"items\":{\"type\":\"string\",\"pattern\":\"^[A-F0-9]{"
     "20}$\"}},"
     "\"in\":{\"type\":\"object\",\"properties\":{\"key\":{\"type\":\"string\",\"pattern\":\"^[^.]+$"
-    "\"}}},\"e\":{\"enum\":[\"x\",\"y\"]},\"s\":{\"type\":\"string\"},\"n\":{\"type\":\"integer\"}}"
-    ",\"required\":[\"n\"]}";
+    "\"}},\"required\":[\"key\"]},\"e\":{\"enum\":[\"x\",\"y\"]},\"s\":{\"type\":\"string\"},\"n\":"
+    "{"
+    "\"type\":\"integer\"},\"maybe\":{\"type\":\"string\",\"pattern\":\"^[a-z]{3}-[0-9]+$\"}},"
+    "\"required\":[\"n\",\"code\",\"tags\",\"in\",\"e\",\"s\"]}";
 
 static tsl_vocab *vocab;
 
@@ -100,10 +102,9 @@ static void check_places(void) {
                                           "{\"in\":{\"deep\": \"",
                                           "{\"list\":[{\"",
                                           "{\"name\":\"a",
-                                          "{\"name\":\"aa",
-                                          "{\"n1\":1"};
-  static const char *const not_yet[] = {"{",    "{\"na",     "{\"name\":\"aa\"",
-                                        "{\"x", "{\"a\\\"b", "{\"name\": \"ab\", \""};
+                                          "{\"name\":\"aa"};
+  static const char *const not_yet[] = {
+      "{", "{\"na", "{\"name\":\"aa\"", "{\"x", "{\"a\\\"b", "{\"name\": \"ab\", \"", "{\"n1\":1"};
   const tsl_schema_options any = {.order = TSL_ORDER_ANY},
                            lazy = {.order = TSL_ORDER_ANY, .lazy = true};
   tsl_grammar *g = compile(broad, &any, NULL), *l = compile(broad, &lazy, NULL),
@@ -133,6 +134,7 @@ static void check_strings(void) {
                                         "{\"in\":{\"",
                                         "{\"e\":\"",
                                         "{\"n\":1",
+                                        "{\"maybe\":\"aaa-",
                                         "{\"n\":1,\"s\":\"a\""};
   tsl_grammar *g = compile(lettered, &(tsl_schema_options){.order = TSL_ORDER_ANY}, NULL),
               *l = compile(lettered, &(tsl_schema_options){.order = TSL_ORDER_ANY, .lazy = true},
@@ -219,8 +221,8 @@ static void check_bounds(void) {
   tsl_grammar_release(l);
 }
 
-/* Thirty strings of twelve positions each, none of which is another's: some are looked at, not
- * all. */
+/* Thirty required strings of twelve positions each, none of which is another's: some are looked at,
+ * not all. */
 static void check_states(void) {
   static char schema[1 << 14];
   size_t n = (size_t)snprintf(schema, sizeof schema, "{\"type\":\"object\",\"properties\":{");
@@ -231,7 +233,10 @@ static void check_states(void) {
       n += (size_t)snprintf(schema + n, sizeof schema - n, "[%c-z]", 'b' + (i * 7 + k * 5) % 16);
     n += (size_t)snprintf(schema + n, sizeof schema - n, "$\"}");
   }
-  snprintf(schema + n, sizeof schema - n, "}}");
+  n += (size_t)snprintf(schema + n, sizeof schema - n, "},\"required\":[");
+  for (int i = 0; i < 30; i++)
+    n += (size_t)snprintf(schema + n, sizeof schema - n, "%s\"m%02d\"", i ? "," : "", i);
+  snprintf(schema + n, sizeof schema - n, "]}");
   tsl_grammar *g = compile(schema, &(tsl_schema_options){.order = TSL_ORDER_ANY}, NULL),
               *l = compile(schema, &(tsl_schema_options){.order = TSL_ORDER_ANY, .lazy = true},
                            NULL);
