@@ -348,15 +348,7 @@ def event(m):
 
 
 # by how many schemas of a turn each has
-FAMILIES = {
-    call: 5,
-    record: 6,
-    configuration: 3,
-    api_object: 3,
-    resource: 2,
-    form: 2,
-    event: 2,
-}
+FAMILIES = {call: 5, record: 6, configuration: 3, api_object: 3, resource: 2, form: 2, event: 2}
 
 
 def turn():
