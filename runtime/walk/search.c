@@ -4,7 +4,6 @@
 #include "runtime/walk/search.h"
 
 #include "runtime/walk/classes.h"
-#include "runtime/walk/names.h"
 #include "runtime/walk/nonascii.h"
 
 /* tokens below a node of a set from which the letters of a state are looked up: it may be
@@ -16,9 +15,9 @@
 #define MET_MIN 512u  /* nodes of a set from which it is noted where the search was */
 /* live bytes from which a set is walked node by node: merging would cost more than it saves */
 #define PER_NODE_MIN 48u
-/* the same of a few nodes with many tokens below: letters help there, and little would be merged */
-#define PER_NODE_FEW 8u
-#define PER_NODE_LIVE 32u
+/* the same of those nodes of a set that have so many tokens below: letters help there, and little
+ * of it would be merged */
+#define PER_NODE_LIVE 24u
 #define PER_NODE_TOKENS 1024u
 #define AT_ONCE_MIN 32u /* nodes of a set from which its children are made in one pass */
 
@@ -27,73 +26,6 @@ typedef tsl__level_entry entry;
 typedef tsl__sieve sieve;
 
 /* ---- the search ------------------------------------------------------------------------------ */
-
-/* Does a state also call a frame that takes any text but some, or one that begins with calling
- * such? Then, where no name ends within a token, names are text and no more. */
-static bool calls_others(tsl__space *space, const tsl__state_rec *r) {
-  for (uint32_t i = 0; i < r->edges && space->status == TSL_OK; i++) {
-    tsl__state callee = tsl__target_state(tsl__state_edges(r)[i].to);
-    const tsl__state_rec *c = tsl__state_at(space, callee);
-    if (c->flags & (TSL__STATE_KEYED | TSL__STATE_LOOP)) continue;
-    if (!tsl__state_fixed(c) && (c = tsl__state_expanded(space, callee)) && c->edges == 1)
-      c = tsl__state_at(space, tsl__target_state(tsl__state_edges(c)->to));
-    if (c && tsl__is_others(c)) return true;
-  }
-  return false;
-}
-
-/* A call of a frame that spells names: each name goes on in its own way. */
-static void call_named(tsl__space *space, level *l, tsl__state callee, tsl__state resume,
-                       tsl__leftover over) {
-  for (int part = 0; part < 2; part++) {
-    tsl__leftover t = part ? tsl__leftover_set(over) : over & TSL__WHOLE;
-    const tsl__named_walk *w = t ? tsl__named_walk_over(space, callee, t) : NULL;
-    if (!w) continue;
-    tsl__named_gather(space, &l->gather, w, resume);
-    for (uint32_t i = 0; i < w->left_count && space->status == TSL_OK; i++) {
-      tsl__leftover rest = tsl__walk_after_name(space, &l->gather, resume, &w->lefts[i], l->last);
-      if (rest) tsl__level_leave_over(space, l, rest);
-    }
-  }
-}
-
-/* What of a set a frame that goes on in `then` need be walked over. If the walk in progress began
- * in that very state, its own nodes are left out: that walk gathers what follows them itself. So it
- * is in a loop of frames that may be parted anywhere, as `(text | block)*` is with texts of any
- * characters. What several of them spell, one does. */
-static tsl__leftover not_met(tsl__space *space, const level *l, tsl__state then,
-                             tsl__leftover set) {
-  const tsl__state_rec *r = tsl__state_at(space, then);
-  tsl__leftover over = tsl__leftover_set(l->key.over);
-  if (l->key.state != then || !over || r->guarded ||
-      r->flags & (TSL__STATE_LOOP | TSL__STATE_KEYED | TSL__STATE_RESUME))
-    return set;
-  return tsl__leftover_minus(space, set, over);
-}
-
-bool tsl__search_call(tsl__space *space, level *l, const tsl__state_rec *r, const tsl__edge *e,
-                      uint32_t count, tsl__leftover over) {
-  uint32_t c;
-  tsl__state callee = tsl__target_resolve(space, e->to, 0, &c);
-  if (tsl__state_at(space, callee)->flags & TSL__STATE_KEYED) {
-    if (calls_others(space, r) && tsl__names_go_on(space, callee, over, true)) return false;
-    call_named(space, l, callee, tsl__target_resolve(space, e->push, count, &c), over);
-    return true;
-  }
-  tsl__leftover left;
-  tsl__caller caller = {e->push, count, false};
-  tsl__walk_within(space, l, callee, 0, over, &left, &caller);
-  /* what was walked may have left no more than that */
-  if (TSL__UNLIKELY(l->after && l->after->requested)) tsl__level_heed(space, l);
-  if (!left || space->status != TSL_OK) return caller.heeded;
-  tsl__state then = tsl__target_resolve(space, e->push, count, &c);
-  if (left & TSL__WHOLE) tsl__walk_within(space, l, then, c, TSL__WHOLE, NULL, NULL);
-  tsl__leftover set =
-      tsl__leftover_set(left) ? not_met(space, l, then, tsl__leftover_set(left)) : 0;
-  if (set) tsl__walk_within(space, l, then, c, set, NULL, NULL);
-  if (TSL__UNLIKELY(l->after && l->after->requested)) tsl__level_heed(space, l);
-  return true;
-}
 
 /* Can a call of a state begin with what is below a node? Between letters of free text mostly none
  * can, and there are as many such places as the vocabulary has. */
@@ -651,23 +583,39 @@ void tsl__search_node(tsl__space *space, level *l, tsl__state state, uint32_t co
   tsl__search_on(space, l, floor);
 }
 
-/* From each node of a set. */
+/* From each of n nodes. */
 static void search_each(tsl__space *space, level *l, const tsl__state_rec *r, tsl__state state,
-                        uint32_t count, const tsl__leftover_rec *t) {
-  tsl__met *outer = l->met, *met = t->n >= MET_MIN ? tsl__met_new(space) : NULL;
+                        uint32_t count, const uint32_t *nodes, uint32_t n) {
+  tsl__met *outer = l->met, *met = n >= MET_MIN ? tsl__met_new(space) : NULL;
   size_t floor = l->stack.n;
   l->met = met;
-  for (uint32_t i = 0; i < t->n && space->status == TSL_OK; i++)
+  for (uint32_t i = 0; i < n && space->status == TSL_OK; i++)
     tsl__level_push(space, l,
-                    (entry){t->nodes[i], state, count, 0, false, TSL__FROM_NOWHERE,
-                            use_letters(space, l, r, count, t->nodes[i], 0)});
+                    (entry){nodes[i], state, count, 0, false, TSL__FROM_NOWHERE,
+                            use_letters(space, l, r, count, nodes[i], 0)});
   tsl__search_on(space, l, floor);
   l->met = outer;
   if (met) tsl__met_free(space, met);
 }
 
-static bool is_few_large(const tsl__state_rec *r, const tsl__leftover_rec *t) {
-  return t->n <= PER_NODE_FEW && t->tokens >= PER_NODE_TOKENS && r->live_count >= PER_NODE_LIVE;
+/* From the nodes of a set that have many tokens below, each by itself. Returns the set of the
+ * others; 0: there are none, or on failure (sticky). */
+static tsl__leftover search_large(tsl__space *space, level *l, const tsl__state_rec *r,
+                                  tsl__state state, uint32_t count, tsl__leftover set) {
+  const tsl__trie_node *at = space->vocab->trie.nodes;
+  const tsl__leftover_rec *t = tsl__leftover_at(space, set);
+  uint32_t few = 0, large = t->n, *nodes;
+  if (t->tokens < PER_NODE_TOKENS || r->live_count < PER_NODE_LIVE) return set;
+  nodes = tsl__alloc(&space->alloc, t->n * sizeof *nodes);
+  if (!nodes) return tsl__space_no_memory(space), 0;
+  for (uint32_t i = 0; i < t->n; i++) {
+    const tsl__trie_node *n = &at[t->nodes[i]];
+    nodes[n->end - n->own_end < PER_NODE_TOKENS ? few++ : --large] = t->nodes[i];
+  }
+  search_each(space, l, r, state, count, nodes + large, t->n - large);
+  tsl__leftover rest = few < t->n ? tsl__leftover_intern(space, nodes, few) : set;
+  tsl__free(&space->alloc, nodes, t->n * sizeof *nodes);
+  return rest;
 }
 
 /* From a set of nodes, merged byte by byte. Recursion is bounded by the longest token. */
@@ -676,10 +624,12 @@ void tsl__search_set(tsl__space *space, level *l, tsl__state state, uint32_t cou
   const tsl__leftover_rec *t = tsl__leftover_at(space, set);
   const tsl__state_rec *r = arrive(space, l, state, count, UINT32_MAX, set, 0);
   if (!r || !tsl__bytes_meet(&r->live, &t->next) || !tsl__space_step(space, 1)) return;
-  if (t->n == 1 || r->live_count >= PER_NODE_MIN || is_few_large(r, t)) {
-    search_each(space, l, r, state, count, t);
+  if (t->n == 1 || r->live_count >= PER_NODE_MIN) {
+    search_each(space, l, r, state, count, t->nodes, t->n);
     return;
   }
+  if (!(set = search_large(space, l, r, state, count, set))) return;
+  t = tsl__leftover_at(space, set);
   if (t->n >= AT_ONCE_MIN) {
     tsl__bytes by = tsl__state_goes_on(r);
     tsl__leftover_children(space, set, &by);

@@ -191,6 +191,29 @@ static void many_followers(void) {
   CHECKF(with * 4 <= without, "%u steps, without %u", (unsigned)with, (unsigned)without);
 }
 
+/* A comment may end after each byte, and white space, words or names may follow. So a set of nodes
+ * has most of the vocabulary below, nearly all of it behind a space. Few of its children are
+ * made. */
+static void after_comments(void) {
+  static const char text[] = "start: line*\nline: NAME (WS WORD)* (\";\" | \"{\" line* \"}\")\n"
+                             "NAME: /[a-z_][a-z0-9_]*/\nWORD: /[^\\s;{}#]+/\nWS: /[ \\t\\n]+/\n"
+                             "%ignore /[ \\t\\n]+/\n%ignore /#[^\\n]*/\n";
+  tsl_grammar *g = NULL;
+  tsl_matcher *m = NULL;
+  uint32_t *mask = malloc(tsl_vocab_mask_words(vocab) * 4);
+  CHECK(mask && tsl_grammar_lark(vocab, text, strlen(text), NULL, NULL, &g, NULL) == TSL_OK);
+  if (g && mask) {
+    CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK &&
+          tsl_matcher_accept_bytes(m, "a {\n #", 6, NULL) == TSL_OK &&
+          tsl_matcher_mask(m, mask) == TSL_OK);
+    uint32_t children = tsl__space_count(g->space, children);
+    CHECKF(children < 1000, "%u children", (unsigned)children);
+  }
+  tsl_matcher_free(m);
+  tsl_grammar_release(g);
+  free(mask);
+}
+
 int main(void) {
   CHECK(tsl_vocab_embedded(NULL, &vocab, NULL) == TSL_OK);
   if (!vocab) return tsl_test_end();
@@ -198,6 +221,7 @@ int main(void) {
   RUN(random_languages, "random languages, with and without shortcuts, token by token");
   RUN(towers, "a level of operators more costs no walk more");
   RUN(words_beside_names, "words beside names, and names after spaces");
+  RUN(after_comments, "what may follow a comment that may end anywhere");
   RUN(many_followers, "a frame before many followers");
   tsl_vocab_release(vocab);
   return tsl_test_end();
