@@ -6,6 +6,8 @@
  *           (65,536 code points) at a time in a buffer that is used again. Case folding is the same
  *           question: the code points that `(?i)[set]` matches.
  * Example   \p{Lu}: the first match is A-Z, the next one is U+00C0-U+00D6, … 646 ranges.
+ * Case      A set of hundreds of ranges, such as \p{Lu}, would be compared with 130,000 code
+ *           points. So the text then holds only those that change with case, some 2,900.
  * Cost      About 5 ms for a property (all 17 planes, with PCRE2's just-in-time compiler). Without
  *           that compiler it takes ten times as much. Folding a set that is not ASCII (two planes)
  *           takes a tenth. unicode_cache.c asks each question once. Sets of ASCII are folded by
@@ -186,11 +188,9 @@ static uint32_t decode_at(const uint8_t *text, size_t length, size_t offset) {
   return cp;
 }
 
-/* The code points of one plane that match; each match is a run of neighbours, since the text is in
- * order. A run over the gap of the surrogates takes them in. That does no harm: no text holds
- * one. */
-static tsl_status ask_plane(asking *q, tsl__charset *out, uint32_t plane) {
-  size_t length = plane_text(q->text, plane), at = 0;
+/* The code points of the text that match; each match is a run of neighbours. */
+static tsl_status ask_text(asking *q, tsl__charset *out, size_t length) {
+  size_t at = 0;
   while (at < length) {
     int rc = pcre2_match(q->code, q->text, length, at, PCRE2_NO_UTF_CHECK, q->match, NULL);
     if (rc == PCRE2_ERROR_NOMATCH) return TSL_OK;
@@ -207,7 +207,15 @@ static tsl_status ask_plane(asking *q, tsl__charset *out, uint32_t plane) {
   return TSL_OK;
 }
 
+/* The code points of one plane that match. A run over the gap of the surrogates takes them in. That
+ * does no harm: no text holds one. */
+static tsl_status ask_plane(asking *q, tsl__charset *out, uint32_t plane) {
+  return ask_text(q, out, plane_text(q->text, plane));
+}
+
 #define ALL_PLANES (TSL__CP_MAX / PLANE)
+#define FOLD_MANY 24u /* ranges from which the code points with case are sought first */
+#define CASED "\\p{Changes_When_Casemapped}+"
 #define CASED_PLANES 1u /* case lies in the planes 0 and 1; later ones have ideographs and marks */
 
 /* The last plane of those that are like this one from here on. No character of the planes 4 to 13
@@ -275,6 +283,40 @@ static bool fold_ascii(const tsl_allocator *a, tsl__charset *s) {
          (!long_s || tsl__charset_add(a, s, 0x17F, 0x17F));
 }
 
+/* Add those of `among` that the pattern, which is one of a code point, matches. */
+static tsl_status ask_among(const tsl_allocator *a, const tsl__charset *among, tsl__charset *out,
+                            const char *pattern, size_t length) {
+  asking q;
+  size_t n = 0;
+  tsl_status status = asking_begin(&q, a, pattern, length);
+  for (size_t i = 0; status == TSL_OK && i < among->ranges.n; i++)
+    for (uint32_t cp = among->ranges.at[i].lo; cp <= among->ranges.at[i].hi; cp++) {
+      n += tsl__utf8_encode(cp, q.text + n);
+      if (n <= PLANE_BYTES - 4) continue;
+      if ((status = ask_text(&q, out, n)) != TSL_OK) break;
+      n = 0;
+    }
+  if (status == TSL_OK) status = ask_text(&q, out, n);
+  asking_end(&q);
+  return status;
+}
+
+/* Add what a pattern of the form `x+` matches in the planes that have case. A set of many ranges is
+ * compared with code points that change with case, if PCRE2 knows which do. */
+static tsl_status ask_cased(const tsl_allocator *a, tsl__charset *s, const char *pattern,
+                            size_t length) {
+  tsl__charset cased = {0};
+  tsl_status status = s->ranges.n < FOLD_MANY
+                          ? TSL_ERR_SYNTAX
+                          : ask(a, NULL, &cased, CASED, sizeof CASED - 1, CASED_PLANES);
+  if (status == TSL_OK)
+    status = ask_among(a, &cased, s, pattern, length - 1);
+  else if (status == TSL_ERR_SYNTAX)
+    status = ask(a, NULL, s, pattern, length, CASED_PLANES);
+  tsl__charset_free(a, &cased);
+  return status;
+}
+
 /* "(?i)[\x{41}-\x{5a}…]+" */
 static tsl_status fold_nonascii(const tsl_allocator *a, tsl__charset *s) {
   size_t room = 16 + s->ranges.n * 24, n = 0; /* a range is at most 21 characters */
@@ -292,7 +334,7 @@ static tsl_status fold_nonascii(const tsl_allocator *a, tsl__charset *s) {
   }
   n += (size_t)snprintf(pattern + n, room - n, "]+");
   /* 7: nothing but surrogates */
-  tsl_status status = n > 7 ? ask(a, NULL, s, pattern, n, CASED_PLANES) : TSL_OK;
+  tsl_status status = n > 7 ? ask_cased(a, s, pattern, n) : TSL_OK;
   tsl__free(a, pattern, room);
   return status;
 }
