@@ -14,25 +14,18 @@
 #include <stdio.h>
 
 #include "compiler/gbnf/ast.h"
+#include "compiler/json/out.h"
 #include "runtime/vocab/vocab.h"
 
 #define NESTING_MAX 512
 
 typedef struct writer {
   tsl__gbnf *g;
-  const tsl_allocator *alloc;
-  TSL__VEC(char) out;
-  bool failed;
+  tsl__out out;
 } writer;
 
-static void put(writer *w, const char *text, size_t n) {
-  w->failed = w->failed || !tsl__vec_reserve(w->alloc, &w->out, n);
-  if (w->failed) return;
-  memcpy(w->out.at + w->out.n, text, n);
-  w->out.n += n;
-}
-
-static void word(writer *w, const char *text) { put(w, text, strlen(text)); }
+static void put(writer *w, const char *text, size_t n) { tsl__out_put(&w->out, text, n); }
+static void word(writer *w, const char *text) { tsl__out_string(&w->out, text); }
 
 static void number(writer *w, uint32_t n) {
   char text[16];
@@ -54,8 +47,8 @@ static void string(writer *w, const char *text, size_t n) {
  * stands. */
 static void notation(writer *w, const char *kind, uint32_t node, const char *before, size_t skip) {
   size_t n = tsl__gbnf_print(w->g, node, NULL, 0), there = strlen(before);
-  char *text = tsl__alloc(w->alloc, there + n + 1);
-  w->failed = w->failed || !text;
+  char *text = tsl__alloc(w->out.alloc, there + n + 1);
+  w->out.failed = w->out.failed || !text;
   if (!text) return;
   tsl__gbnf_print(w->g, node, text + there, n + 1);
   memmove(text + there, text + there + skip, n - skip + 1);
@@ -65,7 +58,7 @@ static void notation(writer *w, const char *kind, uint32_t node, const char *bef
   word(w, "\",\"text\":");
   string(w, text, there + n - skip);
   word(w, "}");
-  tsl__free(w->alloc, text, there + n + 1);
+  tsl__free(w->out.alloc, text, there + n + 1);
 }
 
 /* A class of the characters between its ranges, where it begins with the first and ends with the
@@ -77,10 +70,10 @@ static uint32_t complement(writer *w, tsl__gnode n) {
   uint32_t first = (uint32_t)g->ranges.n;
   for (uint32_t i = 0; i + 1 < n.b; i++) {
     tsl__range gap = {g->ranges.at[n.a + i].hi + 1, g->ranges.at[n.a + i + 1].lo - 1};
-    if (!tsl__vec_push(&g->alloc, &g->ranges, gap)) return w->failed = true, 0;
+    if (!tsl__vec_push(&g->alloc, &g->ranges, gap)) return w->out.failed = true, 0;
   }
   uint32_t node = tsl__gbnf_node(g, TSL__G_CLASS, first, n.b - 1, 0);
-  w->failed = w->failed || g->no_memory;
+  w->out.failed = w->out.failed || g->no_memory;
   return node;
 }
 
@@ -89,7 +82,7 @@ static void put_node(writer *w, uint32_t node);
 static void put_items(writer *w, tsl__gnode n) {
   word(w, n.kind == TSL__G_SEQ ? "{\"kind\":\"sequence\",\"items\":["
                                : "{\"kind\":\"choice\",\"items\":[");
-  for (uint32_t i = 0; i < n.b && !w->failed; i++) {
+  for (uint32_t i = 0; i < n.b && !w->out.failed; i++) {
     if (i) word(w, ",");
     put_node(w, w->g->lists.at[n.a + i]);
   }
@@ -143,7 +136,7 @@ static void put_node(writer *w, uint32_t node) {
 
 static void put_rules(writer *w) {
   word(w, "{\"rules\":[");
-  for (uint32_t i = 0; i < w->g->rules.n && !w->failed; i++) {
+  for (uint32_t i = 0; i < w->g->rules.n && !w->out.failed; i++) {
     const tsl__grule *r = &w->g->rules.at[i];
     word(w, i ? ",{\"name\":" : "{\"name\":");
     string(w, r->name, r->name_length);
@@ -164,14 +157,14 @@ tsl_status tsl_gbnf_write(tsl_vocab *vocab, const char *text, size_t length, tsl
     return tsl__fail(error, TSL_ERR_ARGUMENT, "a vocabulary, a text and a sink are needed");
   tsl_status status = tsl__exprs_new(NULL, &vocab->alloc, NULL, &x);
   if (status != TSL_OK) return tsl__fail(error, status, "out of memory");
-  writer w = {.alloc = &vocab->alloc};
+  writer w = {.out.alloc = &vocab->alloc};
   status = tsl__gbnf_parse(x, vocab, text, length, NESTING_MAX, &w.g, error);
   if (status == TSL_OK) put_rules(&w);
-  if (w.failed)
+  if (w.out.failed)
     status = tsl__fail(error, TSL_ERR_NO_MEMORY, "out of memory");
   else if (status == TSL_OK)
-    sink(ctx, w.out.at);
-  tsl__vec_free(w.alloc, &w.out);
+    sink(ctx, w.out.text.at);
+  tsl__vec_free(w.out.alloc, &w.out.text);
   tsl__exprs_free(x);
   return status;
 }

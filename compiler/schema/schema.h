@@ -52,6 +52,7 @@
 
 #include "compiler/expr/expr.h"
 #include "compiler/json/json.h"
+#include "compiler/json/out.h"
 #include "runtime/position/stacks.h"
 
 struct tsl__schema_result {
@@ -77,7 +78,7 @@ const char *tsl__schema_report(void *schema);
 /* One report on several schemas, which are parts of a larger text. */
 typedef struct tsl__report {
   const tsl_allocator *alloc;
-  TSL__VEC(char) out;
+  tsl__out out;
   tsl__string tool; /* whose arguments the last schema describes; NULL: none */
   uint64_t left;    /* names that may still be compared for closed.c */
   bool failed;      /* out of memory */

@@ -38,23 +38,10 @@ void tsl__parser_put(tsl_parser *p, text_vec *to, const char *text, size_t n) {
 }
 
 void tsl__parser_put_escaped(tsl_parser *p, text_vec *to, const char *text, size_t n) {
-  for (size_t i = 0; i < n; i++) {
-    char buffer[8];
-    uint8_t c = (uint8_t)text[i];
-    size_t length = c < 0x80 ? 0 : tsl__json_sequence(text + i, text + n);
-    if (length)
-      tsl__parser_put(p, to, text + i, length), i += length - 1;
-    else if (c >= 0x80)
-      tsl__parser_put(p, to, "\xEF\xBF\xBD", 3);
-    else if (c == '"' || c == '\\')
-      tsl__parser_put(p, to, (char[]){'\\', (char)c}, 2);
-    else if (c == '\n')
-      tsl__parser_put(p, to, "\\n", 2);
-    else if (c < 0x20)
-      tsl__parser_put(p, to, buffer, (size_t)snprintf(buffer, sizeof buffer, "\\u%04x", c));
-    else
-      tsl__parser_put(p, to, (const char *)&c, 1);
-  }
+  tsl__out out = {.alloc = &p->alloc, .text = *to};
+  tsl__out_inside(&out, text, n);
+  *to = out.text;
+  if (out.failed) tsl__parser_failed(p, TSL_ERR_NO_MEMORY);
 }
 
 static bool in_call(const tsl_parser *p) {

@@ -11,6 +11,7 @@
 #ifndef TSL_COMPILER_TAGS_PARSER_H
 #define TSL_COMPILER_TAGS_PARSER_H
 
+#include "compiler/json/out.h"
 #include "compiler/states/states.h"
 #include "compiler/tags/mended.h"
 #include "compiler/tags/tags.h"
@@ -35,7 +36,7 @@ typedef struct thread {
 } thread;
 
 typedef TSL__VEC(thread) threads;
-typedef TSL__VEC(char) text_vec;
+typedef tsl__chars text_vec;
 
 typedef struct part { /* its text lies in parser.parts_text */
   tsl_part_kind kind;

@@ -21,43 +21,29 @@
  */
 #include <stdio.h>
 
+#include "compiler/json/out.h"
 #include "compiler/tags/tags.h"
 
 typedef struct writer {
   tsl__tags *tags;
-  const tsl_allocator *alloc;
-  TSL__VEC(char) out;
+  tsl__out out;
   const tsl__json *at; /* of the schema that is being written; NULL: built in C */
-  bool failed, full;
+  bool full;
 } writer;
 
+static bool over(const writer *w) { return w->out.failed || w->full; }
+
 static void put(writer *w, const char *text, size_t n) {
-  if (w->failed) return;
-  if ((w->full = w->out.n + n > TSL__TAGS_WRITTEN) || !tsl__vec_reserve(w->alloc, &w->out, n)) {
-    w->failed = true;
-    return;
-  }
-  memcpy(w->out.at + w->out.n, text, n);
-  w->out.n += n;
+  w->full = w->full || w->out.text.n + n > TSL__TAGS_WRITTEN;
+  if (!w->full) tsl__out_put(&w->out, text, n);
 }
 
 static void word(writer *w, const char *text) { put(w, text, strlen(text)); }
 
 static void string(writer *w, const char *text, size_t n) {
-  word(w, "\"");
-  for (size_t i = 0; i < n; i++) {
-    char buffer[8];
-    uint8_t c = (uint8_t)text[i];
-    if (c == '"' || c == '\\')
-      put(w, (char[]){'\\', (char)c}, 2);
-    else if (c == '\n')
-      word(w, "\\n");
-    else if (c < 0x20)
-      snprintf(buffer, sizeof buffer, "\\u%04x", c), word(w, buffer);
-    else
-      put(w, (const char *)&c, 1);
-  }
-  word(w, "\"");
+  const size_t from = w->out.text.n;
+  if (!over(w)) tsl__out_quoted(&w->out, text, n);
+  if (w->out.text.n > TSL__TAGS_WRITTEN) w->full = true, w->out.text.n = from;
 }
 
 /* Depth: the tree's. */
@@ -68,7 +54,7 @@ static void json(writer *w, const tsl__json *j) {
     tsl__tags_fail(w->tags, TSL_ERR_UNSUPPORTED, w->at,
                    "the grammar of a custom tool has no form in a structural tag: compile the "
                    "request itself"),
-        w->failed = true;
+        w->out.failed = true;
   else if (j->kind <= TSL__JSON_TRUE)
     word(w, words[j->kind]);
   else if (j->kind == TSL__JSON_NUMBER)
@@ -276,7 +262,7 @@ static void format(writer *w, const tsl__tag *n) {
       [TSL__CAPTURE_TEXT] = "text", [TSL__CAPTURE_REASONING] = "reasoning",
       [TSL__CAPTURE_CALL] = "call", [TSL__CAPTURE_MARKUP] = "markup",
       [TSL__CAPTURE_ID] = "id",     [TSL__CAPTURE_ARGUMENTS] = "arguments"};
-  if (w->failed) return;
+  if (over(w)) return;
   switch (n->kind) {
   case TSL__TAG_CONST: type(w, "const_string"), text_member(w, "value", n->text); break;
   case TSL__TAG_SCHEMA: write_schema(w, n); break;
@@ -333,13 +319,13 @@ static void write_gaps(writer *w, const tsl__gaps *g) {
 }
 
 char *tsl__tags_write(tsl__tags *t, const tsl__tag *root) {
-  writer w = {.tags = t, .alloc = t->arena.alloc};
+  writer w = {.tags = t, .out.alloc = t->arena.alloc};
   word(&w, "{\"type\": \"structural_tag\", \"format\": ");
   format(&w, root);
   write_gaps(&w, &t->gaps);
   put(&w, "}", 2);
-  char *text = w.failed ? NULL : tsl__arena_copy(&t->arena, w.out.at, w.out.n);
-  tsl__vec_free(w.alloc, &w.out);
+  char *text = over(&w) ? NULL : tsl__arena_copy(&t->arena, w.out.text.at, w.out.text.n);
+  tsl__vec_free(w.out.alloc, &w.out.text);
   if (w.full)
     return tsl__tags_fail(t, TSL_ERR_LIMIT, NULL,
                           "the text of the formats is longer than %zu bytes", TSL__TAGS_WRITTEN);

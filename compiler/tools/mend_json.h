@@ -11,6 +11,7 @@
 #define TSL_COMPILER_TOOLS_MEND_JSON_H
 
 #include "compiler/json/json.h"
+#include "compiler/json/out.h"
 
 /* What was mended. The array repair_names in mend.c has their names, in this order. */
 typedef enum tsl__repair {
@@ -70,18 +71,6 @@ tsl__json *tsl__mend_json_value(tsl__mend_json *l);
  * These have `user` 1 and their number as a key. As tsl__mend_json_value. */
 tsl__json *tsl__mend_json_members(tsl__mend_json *l, char close);
 
-/* A growing text. */
-typedef struct tsl__out {
-  const tsl_allocator *alloc;
-  TSL__VEC(char) text;
-  bool failed; /* no memory */
-} tsl__out;
-void tsl__out_put(tsl__out *o, const char *text, size_t n);
-static inline void tsl__out_string(tsl__out *o, const char *text) {
-  tsl__out_put(o, text, strlen(text));
-}
-/* With its quotes. Bytes that are no UTF-8 become U+FFFD. */
-void tsl__out_quoted(tsl__out *o, const char *text, size_t n);
 /* A tree as JSON in one line: {"a": [1, 2]}. */
 void tsl__out_json(tsl__out *o, const tsl__json *value);
 

@@ -1,7 +1,6 @@
 /* mend_write.c - JSON as it is written, from the tree of mend_json.c. See mend_json.h.
  *
- * Idea      A comma and a blank between members, a colon and a blank behind a key. Text that is no
- *           UTF-8 becomes U+FFFD, so that what is written is JSON.
+ * Idea      A comma and a blank between members, a colon and a blank behind a key.
  * Example   of the members a and b with 1 and "x": {"a": 1, "b": "x"}
  * Levels    The writer goes through the tree with a stack of its own, as the reader does. So a deep
  *           value cannot exhaust the stack of the thread.
@@ -11,41 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <stdio.h>
-
 #include "compiler/tools/mend_json.h"
-
-void tsl__out_put(tsl__out *o, const char *text, size_t n) {
-  if (!n || o->failed) return;
-  if (!tsl__vec_reserve(o->alloc, &o->text, n)) {
-    o->failed = true;
-    return;
-  }
-  memcpy(o->text.at + o->text.n, text, n);
-  o->text.n += n;
-}
-
-void tsl__out_quoted(tsl__out *o, const char *text, size_t n) {
-  tsl__out_put(o, "\"", 1);
-  for (size_t i = 0; i < n; i++) {
-    char buffer[8];
-    uint8_t c = (uint8_t)text[i];
-    size_t length = c < 0x80 ? 0 : tsl__json_sequence(text + i, text + n);
-    if (length)
-      tsl__out_put(o, text + i, length), i += length - 1;
-    else if (c >= 0x80)
-      tsl__out_put(o, "\xEF\xBF\xBD", 3);
-    else if (c == '"' || c == '\\')
-      tsl__out_put(o, (char[]){'\\', (char)c}, 2);
-    else if (c == '\n')
-      tsl__out_put(o, "\\n", 2);
-    else if (c < 0x20)
-      tsl__out_put(o, buffer, (size_t)snprintf(buffer, sizeof buffer, "\\u%04x", c));
-    else
-      tsl__out_put(o, (const char *)&c, 1);
-  }
-  tsl__out_put(o, "\"", 1);
-}
 
 static void put_scalar(tsl__out *o, const tsl__json *value) {
   static const char *const words[] = {"null", "false", "true"};

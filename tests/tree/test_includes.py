@@ -66,7 +66,7 @@ ROOMS = {
     ],
     "compiler/number": ["number.h", "decimal.h", "outline.h", "parts.h"],
     "compiler/states": ["states.h", "hints.h", "outline.h"],
-    "compiler/json": ["json.h", "measured.h", "near.h"],
+    "compiler/json": ["json.h", "measured.h", "near.h", "out.h"],
     "compiler/regex": ["regex.h"],
     "compiler/formats": ["formats.h"],
     "compiler/gbnf": ["gbnf.h", "ast.h", "reader.h"],

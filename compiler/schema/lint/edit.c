@@ -13,6 +13,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "compiler/json/out.h"
 #include "compiler/schema/lint/lint.h"
 
 tsl__json tsl__lint_text(const char *text) {
@@ -69,36 +70,19 @@ typedef struct level {
 } level;
 
 typedef struct writer {
-  const tsl_allocator *alloc;
-  TSL__VEC(char) out;
+  tsl__out out;
   TSL__VEC(level) open;
-  bool failed;
 } writer;
 
-static void put(writer *w, const char *text, size_t n) {
-  if (w->failed || !tsl__vec_reserve(w->alloc, &w->out, n)) {
-    w->failed = true;
-    return;
-  }
-  if (n) memcpy(w->out.at + w->out.n, text, n);
-  w->out.n += n;
-}
-
 static void put_string(writer *w, const char *text, size_t n) {
-  size_t length = 2 + tsl__json_put_escaped(NULL, text, n);
-  if (w->failed || !tsl__vec_reserve(w->alloc, &w->out, length)) {
-    w->failed = true;
-    return;
-  }
-  char *at = w->out.at + w->out.n;
-  at[0] = at[length - 1] = '"';
-  tsl__json_put_escaped(at + 1, text, n);
-  w->out.n += length;
+  tsl__out_string(&w->out, "\"");
+  tsl__out_escaped(&w->out, text, n);
+  tsl__out_string(&w->out, "\"");
 }
 
 static void put_line(writer *w) {
-  put(w, "\n", 1);
-  for (size_t i = 0; i < w->open.n; i++) put(w, "  ", 2);
+  tsl__out_string(&w->out, "\n");
+  for (size_t i = 0; i < w->open.n; i++) tsl__out_string(&w->out, "  ");
 }
 
 #define FLAT_MAX 8u /* scalars that stand on one line */
@@ -113,16 +97,16 @@ static bool is_flat(const tsl__json *list) {
 static void put_value(writer *w, const tsl__json *v) {
   static const char *const words[] = {"null", "false", "true"};
   switch (v->kind) {
-  case TSL__JSON_NUMBER: put(w, v->text, v->length); return;
+  case TSL__JSON_NUMBER: tsl__out_put(&w->out, v->text, v->length); return;
   case TSL__JSON_STRING: put_string(w, v->text, v->length); return;
   case TSL__JSON_ARRAY:
   case TSL__JSON_OBJECT: {
     level here = {v, 0, is_flat(v)};
-    put(w, v->kind == TSL__JSON_ARRAY ? "[" : "{", 1);
-    if (!tsl__vec_push(w->alloc, &w->open, here)) w->failed = true;
+    tsl__out_string(&w->out, v->kind == TSL__JSON_ARRAY ? "[" : "{");
+    if (!tsl__vec_push(w->out.alloc, &w->open, here)) w->out.failed = true;
     return;
   }
-  default: put(w, words[v->kind], strlen(words[v->kind]));
+  default: tsl__out_string(&w->out, words[v->kind]);
   }
 }
 
@@ -134,26 +118,26 @@ static void put_next(writer *w) {
     bool flat = at->flat;
     w->open.n--;
     if (list->length && !flat) put_line(w);
-    put(w, list->kind == TSL__JSON_ARRAY ? "]" : "}", 1);
+    tsl__out_string(&w->out, list->kind == TSL__JSON_ARRAY ? "]" : "}");
     return;
   }
   const tsl__json *child = &list->items[at->next++];
-  if (at->next > 1) put(w, at->flat ? ", " : ",", at->flat ? 2 : 1);
+  if (at->next > 1) tsl__out_string(&w->out, at->flat ? ", " : ",");
   if (!at->flat) put_line(w);
   if (list->kind == TSL__JSON_OBJECT) {
     put_string(w, child->key, child->key_length);
-    put(w, ": ", 2);
+    tsl__out_string(&w->out, ": ");
   }
   put_value(w, child);
 }
 
 const char *tsl__lint_write(lint *l, const tsl__json *tree) {
-  writer w = {.alloc = l->alloc};
+  writer w = {.out.alloc = l->alloc};
   put_value(&w, tree);
-  while (w.open.n && !w.failed) put_next(&w);
-  put(&w, "\n", 2); /* with its NUL */
-  const char *text = w.failed ? NULL : tsl__arena_copy(&l->arena, w.out.at, w.out.n);
-  tsl__vec_free(l->alloc, &w.out);
+  while (w.open.n && !w.out.failed) put_next(&w);
+  tsl__out_put(&w.out, "\n", 2); /* with its NUL */
+  const char *text = w.out.failed ? NULL : tsl__arena_copy(&l->arena, w.out.text.at, w.out.text.n);
+  tsl__vec_free(l->alloc, &w.out.text);
   tsl__vec_free(l->alloc, &w.open);
   return text;
 }

@@ -46,29 +46,6 @@ enum { REACHED = 1, LISTED = 2 };
 
 #define COMPARED_MAX (1u << 24) /* names, in a report */
 
-static void put(struct report *r, const char *text, size_t n) {
-  tsl__report *to = r->to;
-  if (r->failed || !tsl__vec_reserve(to->alloc, &to->out, n)) {
-    r->failed = true;
-    return;
-  }
-  memcpy(to->out.at + to->out.n, text, n);
-  to->out.n += n;
-}
-
-#define PUT(r, literal) put((r), (literal), sizeof(literal) - 1)
-
-/* The inside of a JSON string. */
-static void put_escaped(struct report *r, const char *text, size_t n) {
-  tsl__report *to = r->to;
-  size_t length = tsl__json_put_escaped(NULL, text, n);
-  if (r->failed || !tsl__vec_reserve(to->alloc, &to->out, length)) {
-    r->failed = true;
-    return;
-  }
-  to->out.n += tsl__json_put_escaped(to->out.at + to->out.n, text, n);
-}
-
 static void push(struct report *r, const char *text, size_t n) {
   size_t length = 1 + tsl__json_put_token(NULL, text, n);
   if (!tsl__vec_reserve(r->to->alloc, &r->pointer, length)) {
@@ -91,28 +68,23 @@ static void push_index(struct report *r, uint32_t index) {
 static void entry(struct report *r, const tsl__json *keyword, const char *reason, bool enforced,
                   bool warning) {
   size_t n = r->pointer.n;
+  tsl__out *out = &r->to->out;
   push(r, keyword->key, keyword->key_length);
   if (r->failed) return;
-  if (r->to->out.n > 1) PUT(r, ",\n ");
+  if (out->text.n > 1) tsl__out_string(out, ",\n ");
+  tsl__out_string(out, r->to->tool.at ? "{\"tool\":\"" : "{\"pointer\":\"");
   if (r->to->tool.at) {
-    PUT(r, "{\"tool\":\"");
-    put_escaped(r, r->to->tool.at, r->to->tool.length);
-    PUT(r, "\",\"pointer\":\"");
-  } else {
-    PUT(r, "{\"pointer\":\"");
+    tsl__out_escaped(out, r->to->tool.at, r->to->tool.length);
+    tsl__out_string(out, "\",\"pointer\":\"");
   }
-  put_escaped(r, r->pointer.at, r->pointer.n);
-  PUT(r, "\",\"keyword\":\"");
-  put_escaped(r, keyword->key, keyword->key_length);
-  if (enforced)
-    PUT(r, "\",\"status\":\"enforced\",\"reason\":\"");
-  else
-    PUT(r, "\",\"status\":\"no effect\",\"reason\":\"");
-  if (reason) put_escaped(r, reason, strlen(reason));
-  if (warning)
-    PUT(r, "\",\"warning\":true}");
-  else
-    PUT(r, "\"}");
+  tsl__out_escaped(out, r->pointer.at, r->pointer.n);
+  tsl__out_string(out, "\",\"keyword\":\"");
+  tsl__out_escaped(out, keyword->key, keyword->key_length);
+  tsl__out_string(out, "\",\"status\":\"");
+  tsl__out_string(out, enforced ? "enforced" : "no effect");
+  tsl__out_string(out, "\",\"reason\":\"");
+  if (reason) tsl__out_escaped(out, reason, strlen(reason));
+  tsl__out_string(out, warning ? "\",\"warning\":true}" : "\"}");
   r->pointer.n = n;
 }
 
@@ -346,8 +318,8 @@ static void visit_resource(struct report *r, const struct resource *resource) {
 }
 
 void tsl__report_begin(tsl__report *to, const tsl_allocator *alloc) {
-  *to = (tsl__report){.alloc = alloc, .left = COMPARED_MAX};
-  to->failed = !tsl__vec_push(alloc, &to->out, '[');
+  *to = (tsl__report){.alloc = alloc, .out.alloc = alloc, .left = COMPARED_MAX};
+  tsl__out_string(&to->out, "[");
 }
 
 void tsl__report_add(tsl__report *to, void *schema, tsl__string place, tsl__string tool) {
@@ -369,10 +341,10 @@ void tsl__report_add(tsl__report *to, void *schema, tsl__string place, tsl__stri
 }
 
 const char *tsl__report_end(tsl__report *to, tsl__arena *arena) {
-  to->failed = to->failed || !tsl__vec_reserve(to->alloc, &to->out, 2);
-  if (!to->failed) memcpy(to->out.at + to->out.n, "]", 2);
-  const char *report = to->failed ? NULL : tsl__arena_copy(arena, to->out.at, to->out.n + 2);
-  tsl__vec_free(to->alloc, &to->out);
+  tsl__out_put(&to->out, "]", 2); /* with its NUL */
+  const char *report =
+      to->failed || to->out.failed ? NULL : tsl__arena_copy(arena, to->out.text.at, to->out.text.n);
+  tsl__vec_free(to->alloc, &to->out.text);
   return report;
 }
 
