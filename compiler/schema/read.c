@@ -18,6 +18,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <stdio.h>
+
 #include "compiler/formats/formats.h"
 #include "compiler/regex/regex.h"
 #include "compiler/schema/goal.h"
@@ -80,6 +82,8 @@ struct reader {
 static bool bad(struct reader *r, const tsl__json *at, const char *what) {
   char meant[TSL__MEANT_MAX];
   tsl__schema_meant_value(r->s, at, !strncmp(what, "a list", 6), meant);
+  if (at->kind == TSL__JSON_NULL && !strncmp(what, "the name of a type", 18))
+    snprintf(meant, sizeof meant, ": is \"null\" meant, in quotes?");
   tsl__schema_fail(r->s, TSL_ERR_SCHEMA, at, "%.*s must be %s%s", at->key ? (int)at->key_length : 8,
                    at->key ? at->key : "an entry", what, meant);
   return false;

@@ -124,6 +124,15 @@ static bool read_custom(tsl__tags *t, const tsl__json *inner, tsl__tool *out) {
   return custom_schema(t, definition, false, out);
 }
 
+/* A tool that the provider runs. */
+static bool no_arguments(tsl__tags *t, const tsl__json *at, tsl__string name) {
+  return tsl__tags_fail(
+      t, TSL_ERR_UNSUPPORTED, at,
+      "only function tools are supported: nothing here says which arguments \"%.*s\" "
+      "has. Leave it out, or give it a \"name\" and \"parameters\"",
+      tsl__shown(name.at, name.length, 60), name.at);
+}
+
 /* A tool without a name, in the shape of another API. */
 static bool no_name(tsl__tags *t, const tsl__json *tool) {
   static const char *const wrappers[] = {"functionDeclarations", "function_declarations",
@@ -136,6 +145,9 @@ static bool no_name(tsl__tags *t, const tsl__json *tool) {
                             "\"parameters\": ...}, an item of \"tools\" itself",
                             wrappers[i]);
   }
+  const tsl__json *only = tool->length == 1 ? tool->items : NULL;
+  if (only && only->kind == TSL__JSON_OBJECT && !tsl__string_is(tsl__json_key(only), "function"))
+    return no_arguments(t, only, tsl__json_key(only));
   return fail(t, TSL_ERR_SCHEMA, tool,
               "a tool has a \"name\" that is not empty, at the tool or in its \"function\"");
 }
@@ -222,12 +234,7 @@ static bool no_schema(tsl__tags *t, const tsl__json *o, const tsl__json *type) {
     return fail(
         t, TSL_ERR_SCHEMA, o,
         "this is a schema, not a tool: a tool is {\"name\": ..., \"parameters\": a schema}");
-  return tsl__tags_fail(
-      t, TSL_ERR_UNSUPPORTED, type,
-      "only function tools are supported: nothing here says which arguments \"%.*s\" "
-      "has. Leave it out, or give it a \"name\" and \"parameters\"",
-      tsl__shown(tsl__json_text(type).at, tsl__json_text(type).length, 60),
-      tsl__json_text(type).at);
+  return no_arguments(t, type, tsl__json_text(type));
 }
 
 static bool read_tool(tsl__tags *t, const tsl__json *o, tsl__tool *out) {
@@ -554,6 +561,17 @@ static bool is_request(const tsl__json *o) {
   return found;
 }
 
+static bool no_request(tsl__tags *t, const tsl__json *o) {
+  static const char *const schemas[] = {"parameters", "input_schema", "inputSchema", "function"};
+  bool tool = false;
+  for (size_t i = 0; i < sizeof schemas / sizeof *schemas && !tool; i++)
+    tool = tsl__json_member(o, schemas[i]) != NULL;
+  return fail(
+      t, TSL_ERR_SCHEMA, o,
+      tool ? "this is one tool, not a request: a request has a list of them, {\"tools\": [...]}"
+           : "this is no request: it has neither \"tools\", \"functions\" nor \"response_format\"");
+}
+
 bool tsl__tools_request(tsl__tags *t, const tsl_tools_options *options, tsl__request *r) {
   const tsl__json *o = t->root, *result = tsl__json_member(o, "result"), *format,
                   *parallel = tsl__json_member(o, "parallel_tool_calls");
@@ -563,10 +581,7 @@ bool tsl__tools_request(tsl__tags *t, const tsl_tools_options *options, tsl__req
   const char *what;
   const tsl__json *foreign = tsl__foreign_member(o, &what);
   if (foreign) return fail(t, TSL_ERR_UNSUPPORTED, foreign, what);
-  if (!is_request(o))
-    return fail(
-        t, TSL_ERR_SCHEMA, o,
-        "this is no request: it has neither \"tools\", \"functions\" nor \"response_format\"");
+  if (!is_request(o)) return no_request(t, o);
   if (result && result->kind == TSL__JSON_OBJECT && !tsl__json_member(o, "tools")) o = result;
   const tsl__json *choice = tsl__tools_present(o, "tool_choice");
   if (!no_other_format(t, o)) return false;

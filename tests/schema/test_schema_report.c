@@ -506,6 +506,22 @@ static void test_in_vain(void) {
   warned("{\"minContains\":2}", "no contains beside it");
 }
 
+/* Words of other notations, and null in place of a value. */
+static void test_other_words(void) {
+  warned("{\"type\":\"integer\",\"min\":1}", "is minimum meant");
+  warned("{\"type\":\"number\",\"Max\":1}", "is maximum meant");
+  warned("{\"type\":\"string\",\"min\":1}", "is minLength meant");
+  warned("{\"type\":\"array\",\"max\":1}", "is maxItems meant");
+  warned("{\"type\":\"boolean\",\"min\":1}", NULL);
+  warned("{\"type\":\"string\",\"regex\":\"a\"}", "is pattern meant");
+  warned("{\"type\":\"object\",\"props\":{}}", "is properties meant");
+  blamed("{\"maximum\":null}", "/maximum", "a number: leave it out in place of null");
+  blamed("{\"items\":null}", "/items", "a boolean: leave it out in place of null");
+  blamed("{\"type\":null}", "/type", "is \"null\" meant, in quotes?");
+  blamed("{\"type\":[\"string\",null]}", "/type/1", "is \"null\" meant, in quotes?");
+  blamed("{\"allOf\":[null]}", "/allOf/0", "a schema must be an object or a boolean");
+}
+
 /* A closed object forbids what another subschema of it speaks about. */
 static void test_forbidden(void) {
 #define SHUT "\"type\":\"object\",\"additionalProperties\":false"
@@ -553,6 +569,7 @@ int main(void) {
   RUN(test_other_doubts, "keywords, maps and metaschemas that are not what was meant");
   RUN(test_formats, "that are nearly one");
   RUN(test_patterns, "in other notations");
+  RUN(test_other_words, "of other notations, and null");
   RUN(test_in_vain, "keywords that say nothing where they stand");
   RUN(test_helpful_words, "in errors and warnings");
   RUN(test_forbidden, "names that a closed object forbids");

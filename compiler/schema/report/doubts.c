@@ -226,7 +226,7 @@ void tsl__schema_fail_no_schema(struct schema *s, const tsl__json *at) {
     snprintf(hint, sizeof hint, ": is {\"type\": \"%.*s\"} meant?", (int)at->length, at->text);
   else if (at->kind == TSL__JSON_STRING && at->length && *at->text == '{')
     snprintf(hint, sizeof hint, ": this is a string that holds JSON, not the JSON itself");
-  else if (tsl__schema_unquoted(s, at))
+  else if (at->kind == TSL__JSON_NULL || tsl__schema_unquoted(s, at))
     tsl__schema_meant_value(s, at, false, hint);
   else if (inner && tsl__json_pointer(s->root, inner, pointer, sizeof pointer) < sizeof pointer)
     snprintf(hint, sizeof hint, ": the schema seems to be at %s", pointer);

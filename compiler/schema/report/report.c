@@ -172,6 +172,8 @@ static void reach_all(struct report *r) {
 /* A word that is no keyword. */
 static void unknown(struct report *r, const tsl__json *at, const tsl__json *word) {
   const char *other = tsl__schema_meant(word->key, word->key_length);
+  const tsl__json *type = tsl__json_member(at, "type");
+  if (!other && type) other = tsl__schema_meant_bound(type, word->key, word->key_length);
   char text[TSL__DOUBT_MAX];
   if (other)
     snprintf(text, sizeof text, "no keyword: is %s meant?", other);

@@ -5,7 +5,7 @@
  * Idea      A string whose text is JSON was not meant to have quotes. Where a list is wanted, what
  *           stands there may be its only entry.
  * Example   {"maxLength": "10"} -> is 10 meant, without quotes? And {"required": "a"} -> is ["a"]
- *           meant?
+ *           meant? Programs write null for what nobody gave: {"maximum": null}.
  * Tested by tests/schema/test_schema_report.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -36,7 +36,9 @@ void tsl__schema_meant_value(struct schema *s, const tsl__json *at, bool list,
                               ? tsl__json_member(at->items, "name")
                               : NULL;
   *out = 0;
-  if (named && tsl__schema_unquoted(s, at))
+  if (at->kind == TSL__JSON_NULL && at->key)
+    snprintf(out, TSL__MEANT_MAX, ": leave it out in place of null");
+  else if (named && tsl__schema_unquoted(s, at))
     snprintf(out, TSL__MEANT_MAX, ": is %.*s meant, without quotes?", (int)at->length, at->text);
   else if (list && named)
     snprintf(out, TSL__MEANT_MAX, ": is [\"%.*s\"] meant?", tsl__shown(at->text, at->length, SHOWN),

@@ -4,7 +4,8 @@
  *           makes a schema empty. Both are seldom meant.
  * Idea      Compare letters without case and without _, - and $. For keywords, one letter may be
  *           changed, left out, added or swapped with the next. For names of properties, the least
- *           number of such changes wins, up to a third of the name.
+ *           number of such changes wins, up to a third of the name. Some words have other names
+ *           elsewhere, such as "regex" and "min": tables have them.
  *           Formats are compared like keywords. Some have other names elsewhere: a table has them.
  * Example   "maxlenght" is maxLength with two letters swapped. "frist_name" is "firstName".
  * Cost      Keywords: about 60 comparisons. Names: letters × letters for each property.
@@ -29,9 +30,38 @@ static bool looks_like(const char *a, size_t n, const char *b, size_t m) {
          (n == 2 && m == 2 && a[begin] == b[begin + 1] && a[begin + 1] == b[begin]);
 }
 
+/* What a word of another notation is called here; NULL: it is none of `names`. */
+static const char *renamed(const char *const (*names)[2], size_t count, const char *text,
+                           size_t n) {
+  char own[TSL__WORD_MAX], other[TSL__WORD_MAX];
+  uint32_t length = tsl__near_letters(text, n, own);
+  for (size_t i = 0; i < count && length != UINT32_MAX; i++)
+    if (tsl__near_letters(names[i][0], strlen(names[i][0]), other) == length &&
+        !memcmp(own, other, length))
+      return names[i][1];
+  return NULL;
+}
+#define RENAMED(names, text, n) renamed(names, sizeof names / sizeof *names, text, n)
+
+const char *tsl__schema_meant_bound(const tsl__json *type, const char *text, size_t n) {
+  static const char *const of_strings[][2] = {{"min", "minLength"}, {"max", "maxLength"}},
+                           *const of_numbers[][2] = {{"min", "minimum"}, {"max", "maximum"}},
+                           *const of_arrays[][2] = {{"min", "minItems"}, {"max", "maxItems"}};
+  if (tsl__json_says(type, "string")) return RENAMED(of_strings, text, n);
+  if (tsl__json_says(type, "array")) return RENAMED(of_arrays, text, n);
+  bool number = tsl__json_says(type, "integer") || tsl__json_says(type, "number");
+  return number ? RENAMED(of_numbers, text, n) : NULL;
+}
+
 const char *tsl__schema_meant(const char *text, size_t n) {
+  static const char *const names[][2] = {{"property", "properties"},
+                                         {"props", "properties"},
+                                         {"regex", "pattern"},
+                                         {"regexp", "pattern"}};
   char word[TSL__WORD_MAX], letters[TSL__WORD_MAX];
   uint32_t length = tsl__near_letters(text, n, word);
+  const char *name = RENAMED(names, text, n);
+  if (name) return name;
   for (size_t i = 0; i < KW_COUNT && length != UINT32_MAX; i++) {
     const char *keyword = tsl__keyword_rows[i].text;
     uint32_t m = tsl__near_letters(keyword, strlen(keyword), letters);
@@ -63,13 +93,7 @@ static const char *other_name(const char *text, size_t n) {
                                          {"ip-address", "ipv4"},
                                          {"domain", "hostname"},
                                          {"interval", "duration"}};
-  char own[TSL__WORD_MAX], other[TSL__WORD_MAX];
-  uint32_t length = tsl__near_letters(text, n, own);
-  for (size_t i = 0; i < sizeof names / sizeof *names && length != UINT32_MAX; i++)
-    if (tsl__near_letters(names[i][0], strlen(names[i][0]), other) == length &&
-        !memcmp(own, other, length))
-      return names[i][1];
-  return NULL;
+  return RENAMED(names, text, n);
 }
 
 const char *tsl__schema_meant_format(const char *text, size_t n) {

@@ -13,6 +13,9 @@
 /* The keyword that a word which is none may have been meant for (static), or NULL. */
 const char *tsl__schema_meant(const char *text, size_t n);
 
+/* The same of "min" and "max", which depends on the type beside them. */
+const char *tsl__schema_meant_bound(const tsl__json *type, const char *text, size_t n);
+
 /* types.c: what to write for the name of a type that is none (static), or NULL. */
 const char *tsl__schema_meant_type(const tsl__json *name);
 /* The same of the name of a format. */
