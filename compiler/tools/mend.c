@@ -587,6 +587,7 @@ tsl_status tsl__mend_read(const void *plan, tsl__arena *arena, tsl__answer answe
                  .text = answer.text,
                  .length = answer.length,
                  .begin = answer.begin,
+                 .comments = {.length = answer.length},
                  .refused = answer.refused != TSL__ACCEPTED,
                  .refused_at = answer.refused,
                  .said = TSL__NO_TEXT,

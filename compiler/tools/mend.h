@@ -115,8 +115,9 @@ typedef struct tsl__mend {
   const tsl_allocator *alloc;
   const char *text;
   uint32_t length, begin; /* begin: the byte behind what stands in front of the answer */
-  bool refused, bare;     /* bare: calls without their start count */
-  uint32_t refused_at;    /* the byte that the grammar refuses */
+  tsl__comment_end comments;
+  bool refused, bare;  /* bare: calls without their start count */
+  uint32_t refused_at; /* the byte that the grammar refuses */
   bool in_section;
   bool first;              /* a message begins here */
   uint64_t work, work_max; /* bytes looked at by readings that came to nothing */

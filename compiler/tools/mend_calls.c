@@ -35,6 +35,7 @@ tsl__json *tsl__mend_read_json(tsl__mend *m, uint32_t at, tsl__string quote, tsl
                       .at = at,
                       .stop = m->length,
                       .last = true,
+                      .comments = &m->comments,
                       .quote = quote};
   if (m->work > m->work_max) return NULL;
   tsl__json *value = read(&l);

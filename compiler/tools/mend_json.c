@@ -62,14 +62,27 @@ static bool starts(const tsl__mend_json *l, const char *text, size_t n) {
 }
 #define STARTS(l, text) starts((l), (text), sizeof(text) - 1)
 
+/* The first end of a comment from a byte on: `*` and `/`, or the end of the text. */
+static uint32_t comment_end(const tsl__mend_json *l, uint32_t at) {
+  tsl__comment_end *known = l->comments, none = {.length = l->stop};
+  if (!known) known = &none;
+  if (at >= known->from && at <= known->to && known->to) return known->to;
+  uint32_t i = at;
+  while (i < known->length && (i != known->from || !known->to) &&
+         !(i + 1 < known->length && l->text[i] == '*' && l->text[i + 1] == '/'))
+    i++;
+  if (i != known->from || !known->to) known->to = i;
+  known->from = at;
+  return known->to;
+}
+
 /* A comment's length, 0: there is none. */
 static uint32_t comment(const tsl__mend_json *l) {
   const char *from = l->text + l->at;
   size_t left = l->stop - l->at;
   if (STARTS(l, "/*")) {
-    for (size_t i = 2; i + 1 < left; i++)
-      if (from[i] == '*' && from[i + 1] == '/') return (uint32_t)i + 2;
-    return 0;
+    uint32_t end = left > 3 ? comment_end(l, l->at + 2) : l->stop;
+    return end + 2 <= l->stop ? end + 2 - l->at : 0;
   }
   if (STARTS(l, "...")) return 3; /* what a model left out */
   if (!STARTS(l, "//") && !STARTS(l, "# ")) return 0;

@@ -45,12 +45,20 @@ typedef enum tsl__repair {
 
 #define TSL__MEND_DEPTH_MAX 256u /* of values in one another */
 
+/* Where a comment ends, known of a part of the text: the first end from `from` on, or the end of the
+ * text, is at `to`. Readings begin at many places, and the same comment may never end. */
+typedef struct tsl__comment_end {
+  uint32_t length; /* bytes of the text */
+  uint32_t from, to;
+} tsl__comment_end;
+
 /* A reader of such a text. */
 typedef struct tsl__mend_json {
   const tsl_allocator *alloc;
   tsl__arena *arena; /* of the tree */
   const char *text;
   uint32_t at, stop;            /* bytes: the next one, and the end of what may be read */
+  tsl__comment_end *comments;   /* what all readings of the text share; NULL: nothing */
   tsl__string quote;            /* stands around strings besides quotes; length 0: nothing does */
   uint32_t found;               /* a bit for each repair */
   uint32_t first[TSL__REPAIRS]; /* byte of the first of each */

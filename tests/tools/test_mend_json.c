@@ -5,6 +5,8 @@
  */
 #include "compiler/tools/mend_json.h"
 
+#include <time.h>
+
 #include "tests/support/byte_vocab.h"
 #include "tests/support/check.h"
 #include "tests/support/failing.h"
@@ -44,6 +46,8 @@ static const struct {
     {"{\"a\": {\"b\": [1}", "{\"a\": {\"b\": [1]}}", BIT(BRACKET)},
     {"{\"a\": [1, 2}}", "{\"a\": [1, 2]}", BIT(BRACKET)},
     {"(1, 2)", "[1, 2]", BIT(BRACKET)},
+    {"{/* x */ \"a\": /* y */ 1 /**/}", "{\"a\": 1}", BIT(COMMENT)},
+    {"[/* x /* y */ 1, 2 /*/ z */]", "[1, 2]", BIT(COMMENT)},
     {"{/* x */ \"a\": 1 // y\n}", "{\"a\": 1}", BIT(COMMENT)},
     {"[\"a\nb\", \"\\'\", \"\\q\"]", "[\"a\\nb\", \"'\", \"\\\\q\"]", BIT(STRING)},
     {"[\"say \"hi\" now\"]", "[\"say \\\"hi\\\" now\"]", BIT(STRING)},
@@ -213,6 +217,31 @@ static void long_texts_are_read(void) {
   tsl_grammar_release(g);
 }
 
+/* Processor time to read so many pieces, in milliseconds: the least of three. */
+static double time_of(tsl_grammar *g, const char *piece, int n) {
+  double least = 1e9;
+  for (int i = 0; i < 3; i++) {
+    tsl_parser *p = NULL;
+    clock_t from = clock();
+    CHECK(tsl_parser_new(g, NULL, &p) == TSL_OK);
+    for (int k = 0; k < n; k++) CHECK(tsl_parser_text(p, piece, strlen(piece)) == TSL_OK);
+    CHECK(tsl_parser_finish(p) == TSL_OK);
+    tsl_parser_free(p);
+    double spent = (double)(clock() - from) * 1e3 / CLOCKS_PER_SEC;
+    if (spent < least) least = spent;
+  }
+  return least;
+}
+
+/* Eight times the text takes some eight times as long, not 64 times. */
+static void open_comments_are_linear(void) {
+  static const char piece[] = "{\"name\": \"f\", \"arguments\": {/*";
+  tsl_grammar *g = grammar("qwen3");
+  double less = time_of(g, piece, 500), more = time_of(g, piece, 4000);
+  CHECKF(more < 20 * less + 5, "%.1f ms and %.1f ms", less, more);
+  tsl_grammar_release(g);
+}
+
 /* The nth allocation fails: an error, and nothing is lost or held. */
 static void faults_of(const char *preset, const char *text) {
   tsl_grammar *g = grammar(preset);
@@ -244,6 +273,7 @@ int main(void) {
   RUN(deep_values_are_not, "past 256 levels");
   RUN(streams_are_one, "whole, byte by byte, token by token");
   RUN(long_texts_are_read, "in linear time");
+  RUN(open_comments_are_linear, "comments that never end");
   RUN(faults_are_survived, "each allocation once");
   tsl_vocab_release(vocab);
   return tsl_test_end();
