@@ -45,8 +45,8 @@ typedef enum tsl__repair {
 
 #define TSL__MEND_DEPTH_MAX 256u /* of values in one another */
 
-/* Where a comment ends, known of a part of the text: the first end from `from` on, or the end of the
- * text, is at `to`. Readings begin at many places, and the same comment may never end. */
+/* Where a comment ends. No comment ends in `from`..`to`; one does at `to`, or the text does.
+ * Readings begin at many places, and the same comment may never end. */
 typedef struct tsl__comment_end {
   uint32_t length; /* bytes of the text */
   uint32_t from, to;
