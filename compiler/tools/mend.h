@@ -236,6 +236,9 @@ tsl__string tsl__mend_known_name(tsl__mend *m, tsl__string name, uint32_t at,
 /* The name at `at`: the longest of the request's, or what looks like one. The byte behind it. */
 uint32_t tsl__mend_read_name(const tsl__mend *m, uint32_t at, char stop, tsl__string *out);
 
+/* The name of a tool of the request at `at`; the byte behind it, 0: there is none. */
+uint32_t tsl__mend_known(const tsl__mend *m, uint32_t at, tsl__string *name);
+
 /* ---- mend_elements.c ------------------------------------------------------------------------- */
 /* The arguments from `at` on, as an object; *to: the byte behind them. */
 tsl__json *tsl__mend_elements(tsl__mend *m, const tsl__mend_style *style,
@@ -272,6 +275,11 @@ tsl__json *tsl__mend_object(tsl__mend *m, const tsl__mend_tool *tool, const tsl_
 /* The byte at `at`; 0 behind the end. */
 static inline char tsl__mend_byte(const tsl__mend *m, uint32_t at) {
   return at < m->length ? m->text[at] : 0;
+}
+/* The byte behind spaces and tabs. */
+static inline uint32_t tsl__mend_blanks(const tsl__mend *m, uint32_t at) {
+  while (tsl__mend_byte(m, at) == ' ' || tsl__mend_byte(m, at) == '\t') at++;
+  return at;
 }
 /* Does that text stand at `at`, as it is? */
 static inline bool tsl__mend_has(const tsl__mend *m, uint32_t at, const char *text) {

@@ -27,24 +27,14 @@
 #define LABEL_MAX 32u /* bytes of the name of a part */
 #define JOINT_MAX 96u /* bytes between a name and its arguments */
 
-static uint32_t past_blanks(const tsl__mend *m, uint32_t at) {
-  while (tsl__mend_byte(m, at) == ' ' || tsl__mend_byte(m, at) == '\t') at++;
-  return at;
-}
 static bool is_letter(char c) { return (c | 32) >= 'a' && (c | 32) <= 'z'; }
-
-/* The name of a tool of the request at `at`; the byte behind it, 0: there is none. */
-static uint32_t known_name(const tsl__mend *m, uint32_t at, tsl__string *name) {
-  uint32_t behind = tsl__mend_read_name(m, at, 0, name);
-  return name->length && tsl__mend_tool_of(m, *name) ? behind : 0;
-}
 
 /* ---- elements -------------------------------------------------------------------------------- */
 
 /* f and its elements, without what stands in front of the name. */
 static uint32_t read_bare_elements(tsl__mend *m, uint32_t at) {
   tsl__string name;
-  uint32_t behind = known_name(m, at, &name);
+  uint32_t behind = tsl__mend_known(m, at, &name);
   for (uint32_t i = 0; i < m->plan->form_count && behind; i++) {
     const tsl__mend_form *f = &m->plan->forms[i];
     if (f->kind != TSL__MEND_ELEMENTS || f->attributes || !f->style || !*f->style->open) continue;
@@ -76,7 +66,7 @@ static uint32_t read_bare_named(tsl__mend *m, uint32_t at) {
   tsl__mend_form form = {.kind = TSL__MEND_JSON};
   tsl__string name;
   uint32_t called = tsl__mend_word(m, at, "call:"), from = called ? tsl__mend_space(m, called) : at,
-           behind = known_name(m, from, &name);
+           behind = tsl__mend_known(m, from, &name);
   if (!behind || !is_joint(m, behind)) return 0;
   for (uint32_t i = 0; i < m->plan->form_count; i++)
     if (m->plan->forms[i].kind == TSL__MEND_JSON && !m->plan->forms[i].id_first) {
@@ -103,7 +93,7 @@ static uint32_t label(const tsl__mend *m, uint32_t at, char sign, tsl__string *o
   while (sign == '=' && out->length && out->at[out->length - 1] == ' ') out->length--;
   if (!word || (tsl__mend_byte(m, i) != ':' && tsl__mend_byte(m, i) != sign)) return 0;
   for (i++; tsl__mend_byte(m, i) == '*'; i++) continue;
-  return past_blanks(m, i);
+  return tsl__mend_blanks(m, i);
 }
 
 /* Does the name of a part say that arguments follow? */
@@ -133,7 +123,7 @@ static uint32_t read_line(tsl__mend *m, uint32_t at, tsl__json *out) {
 static uint32_t property_label(const tsl__mend *m, uint32_t *at, tsl__string *key) {
   *at = tsl__mend_space(m, *at);
   if (tsl__mend_byte(m, *at) == '-' && tsl__mend_byte(m, *at + 1) == ' ')
-    *at = past_blanks(m, *at + 1);
+    *at = tsl__mend_blanks(m, *at + 1);
   return label(m, *at, '=', key);
 }
 
@@ -200,7 +190,7 @@ static uint32_t read_lines(tsl__mend *m, uint32_t at) {
   uint32_t from = label(m, at, ':', &first);
   if (!from) return 0;
   while (tsl__mend_byte(m, from) == '`' || tsl__mend_byte(m, from) == '"') from++;
-  uint32_t behind = known_name(m, from, &name);
+  uint32_t behind = tsl__mend_known(m, from, &name);
   if (behind && tsl__mend_byte(m, behind) == '(') {
     uint32_t to = tsl__mend_python(m, from, TSL__NO_TEXT);
     m->parted += to != 0;
@@ -208,7 +198,7 @@ static uint32_t read_lines(tsl__mend *m, uint32_t at) {
   }
   if (behind && tsl__mend_byte(m, behind) == '[') return read_bracketed(m, name, from, behind + 1);
   while (behind && (tsl__mend_byte(m, behind) == '`' || tsl__mend_byte(m, behind) == '"')) behind++;
-  behind = behind ? past_blanks(m, behind) : 0;
+  behind = behind ? tsl__mend_blanks(m, behind) : 0;
   if (tsl__mend_byte(m, behind) == '\r') behind++;
   if (!behind || tsl__mend_byte(m, behind) != '\n') return 0;
   uint32_t value = label(m, tsl__mend_space(m, behind), ':', &second);
@@ -222,7 +212,7 @@ static uint32_t read_tags(tsl__mend *m, uint32_t at) {
   tsl__string name;
   uint32_t from = tsl__mend_word(m, at, "<name>"), to = 0, behind;
   if (!from) from = tsl__mend_word(m, at, "<tool_name>");
-  if (!from || !(behind = known_name(m, tsl__mend_space(m, from), &name))) return 0;
+  if (!from || !(behind = tsl__mend_known(m, tsl__mend_space(m, from), &name))) return 0;
   behind = tsl__mend_space(m, behind);
   uint32_t next = tsl__mend_word(m, behind, "</name>");
   if (!next) next = tsl__mend_word(m, behind, "</tool_name>");

@@ -115,3 +115,8 @@ uint32_t tsl__mend_read_name(const tsl__mend *m, uint32_t at, char stop, tsl__st
   *out = (tsl__string){m->text + from, end - from};
   return end;
 }
+
+uint32_t tsl__mend_known(const tsl__mend *m, uint32_t at, tsl__string *name) {
+  uint32_t behind = tsl__mend_read_name(m, at, 0, name);
+  return name->length && tsl__mend_tool_of(m, *name) ? behind : 0;
+}

@@ -16,17 +16,6 @@
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
-static uint32_t past_blanks(const tsl__mend *m, uint32_t at) {
-  while (tsl__mend_byte(m, at) == ' ' || tsl__mend_byte(m, at) == '\t') at++;
-  return at;
-}
-
-/* The name of a tool of the request at `at`; the byte behind it, 0: there is none. */
-static uint32_t known_name(const tsl__mend *m, uint32_t at, tsl__string *name) {
-  uint32_t behind = tsl__mend_read_name(m, at, 0, name);
-  return name->length && tsl__mend_tool_of(m, *name) ? behind : 0;
-}
-
 /* ---- tags ------------------------------------------------------------------------------------ */
 
 static const tsl__string heads[] = {
@@ -38,13 +27,14 @@ static uint32_t function_tag(const tsl__mend *m, uint32_t at, tsl__string *head)
   tsl__string name;
   if (tsl__mend_byte(m, at) != '<') return 0;
   for (size_t i = 0; i < COUNT(heads); i++) {
-    uint32_t word = tsl__mend_match(m, past_blanks(m, at + 1), heads[i]),
-             key = word ? past_blanks(m, word) : 0, to = key ? tsl__mend_word(m, key, "name") : 0;
-    to = past_blanks(m, to && to > word + 4 ? to : key);
+    uint32_t word = tsl__mend_match(m, tsl__mend_blanks(m, at + 1), heads[i]),
+             key = word ? tsl__mend_blanks(m, word) : 0,
+             to = key ? tsl__mend_word(m, key, "name") : 0;
+    to = tsl__mend_blanks(m, to && to > word + 4 ? to : key);
     *head = heads[i];
     if (word && tsl__mend_byte(m, to) == '=') return to + 1;
   }
-  uint32_t behind = known_name(m, at + 1, &name);
+  uint32_t behind = tsl__mend_known(m, at + 1, &name);
   *head = name;
   if (!behind || tsl__mend_byte(m, behind) != '>') return 0;
   char first = tsl__mend_byte(m, tsl__mend_space(m, behind + 1)); /* <f> alone is text */
@@ -55,8 +45,8 @@ static uint32_t function_tag(const tsl__mend *m, uint32_t at, tsl__string *head)
 static uint32_t past_closing(const tsl__mend *m, uint32_t at, tsl__string head) {
   uint32_t end = tsl__mend_space(m, at), name = tsl__mend_word(m, end, "</");
   if (!name) name = tsl__mend_word(m, end, "<");
-  name = name ? tsl__mend_match(m, past_blanks(m, name), head) : 0;
-  name = name ? past_blanks(m, name) : 0;
+  name = name ? tsl__mend_match(m, tsl__mend_blanks(m, name), head) : 0;
+  name = name ? tsl__mend_blanks(m, name) : 0;
   return name && tsl__mend_byte(m, name) == '>' ? name + 1 : at;
 }
 
@@ -93,9 +83,9 @@ static uint32_t past_name(const tsl__mend *m, uint32_t at) {
 
 /* name="value" at `at`; the byte behind it, 0: there is none. */
 static uint32_t read_attribute(tsl__mend *m, uint32_t at, tsl__json *out) {
-  uint32_t end = past_name(m, at), from = past_blanks(m, end);
+  uint32_t end = past_name(m, at), from = tsl__mend_blanks(m, end);
   if (end == at || tsl__mend_byte(m, from) != '=') return 0;
-  from = past_blanks(m, from + 1);
+  from = tsl__mend_blanks(m, from + 1);
   char c = tsl__mend_byte(m, from), quote = c == '"' || c == '\'' ? c : 0;
   uint32_t i = from += quote != 0;
   while (i < m->length && (quote ? m->text[i] != quote : !strchr(" \t\r\n/>", m->text[i]))) i++;
@@ -120,7 +110,7 @@ static bool read_tag(tsl__mend *m, uint32_t at, tag *out) {
     out->count++;
   }
   out->closed = tsl__mend_byte(m, i) == '/';
-  if (out->closed) i = past_blanks(m, i + 1);
+  if (out->closed) i = tsl__mend_blanks(m, i + 1);
   out->behind = i + 1;
   m->work += i - at;
   return out->count && tsl__mend_byte(m, i) == '>';

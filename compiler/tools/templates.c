@@ -115,7 +115,7 @@ static tsl__string template_of(const tsl__json *config) {
   tsl__string found = text_of(all);
   for (uint32_t i = 0; all && all->kind == TSL__JSON_ARRAY && i < all->length; i++) {
     const tsl__json *name = tsl__json_member(&all->items[i], "name");
-    if (!found.at || (tsl__json_says(name, "tool_use")))
+    if (!found.at || tsl__json_says(name, "tool_use"))
       found = text_of(tsl__json_member(&all->items[i], "template"));
   }
   return found;
