@@ -176,7 +176,7 @@ class Walk:
         hidden = draft in (3, 4, 6, 7) and "$ref" in schema
         for key, value in schema.items():
             if key not in KEYWORDS:
-                if pointer is not None and misspelled(key):
+                if pointer is not None and (misspelled(key) or renamed(schema, key)):
                     self.expected[pointer + "/" + escaped(key)] = False
                 continue
             on = (
@@ -238,19 +238,24 @@ class Walk:
             )
 
 
+def plain(text):
+    return "".join(
+        c.lower() if c.isascii() else c for c in text.encode().decode("latin-1") if c not in "-_$"
+    )  # a letter is a byte
+
+
+def renamed(schema, word):
+    """A word of another notation; min and max are of a type that has such a bound."""
+    bounded = schema.get("type") in ("string", "array", "integer", "number")
+    word = plain(word)
+    return word in ("property", "props", "regex", "regexp") or (word in ("min", "max") and bounded)
+
+
 @functools.cache
 def misspelled(word):
     """Like a keyword but for case, hyphens and dollars. Or one change away from a keyword, if the
     word has five letters, or four of which the first is right.
     """
-
-    def plain(text):
-        return "".join(
-            c.lower() if c.isascii() else c
-            for c in text.encode().decode("latin-1")
-            if c not in "-_$"
-        )  # a letter is a byte
-
     word = plain(word)
     for known in map(plain, KEYWORDS):
         if word == known:
