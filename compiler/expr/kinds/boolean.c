@@ -11,26 +11,30 @@
 #include "compiler/expr/kind.h"
 #include "compiler/expr/meaning.h"
 
-#define CONJUNCTS 16u /* derivatives of so many are met at once; more than that is rare */
+#define CONJUNCTS 16u /* that need no memory */
 
 /* ---- AND ------------------------------------------------------------------------------------- */
 
-static tsl__expr compute_meet(tsl__exprs *x, const tsl__node *n, uint8_t byte, bool last) {
-  tsl__expr few[CONJUNCTS];
-  (void)last;
-  if (n->b > CONJUNCTS) {
-    tsl__expr result = tsl__derive_conjunct(x, tsl__list_at(x, n->a)[0], byte);
-    for (uint32_t i = 1; i < n->b && result; i++)
-      result = tsl__expr_and(x, result, tsl__derive_conjunct(x, tsl__list_at(x, n->a)[i], byte));
-    return result;
-  }
+/* The meet of the conjuncts' derivatives, which are put into `at`. */
+static tsl__expr meet_derivatives(tsl__exprs *x, const tsl__node *n, uint8_t byte, tsl__expr *at) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < n->b; i++) {
     tsl__expr d = tsl__derive_conjunct(x, tsl__list_at(x, n->a)[i], byte);
     if (!d) return TSL__NONE;
-    if (!tsl__is_anything(x, d) || (!count && i + 1 == n->b)) few[count++] = d;
+    if (!tsl__is_anything(x, d) || (!count && i + 1 == n->b)) at[count++] = d;
   }
-  return count == 1 ? few[0] : tsl__and_n(x, few, count);
+  return count == 1 ? at[0] : tsl__and_n(x, at, count);
+}
+
+static tsl__expr compute_meet(tsl__exprs *x, const tsl__node *n, uint8_t byte, bool last) {
+  tsl__expr few[CONJUNCTS];
+  (void)last;
+  if (n->b <= CONJUNCTS) return meet_derivatives(x, n, byte, few);
+  tsl__expr *at = tsl__alloc(&x->alloc, n->b * sizeof *at);
+  if (!at) return tsl__expr_no_memory(x);
+  tsl__expr result = meet_derivatives(x, n, byte, at);
+  tsl__free(&x->alloc, at, n->b * sizeof *at);
+  return result;
 }
 
 static tsl__expr derive_meet(tsl__exprs *x, tsl__expr e, const tsl__node *n, uint8_t byte,
