@@ -36,7 +36,7 @@
  *
  *           Where A may be empty, H may end in a D, and Y·H be Y⁺. H·T is all of A⁺, and D·H·T, or
  *           H·T·Y·H·T, read the same as D·A, or A⁺·Y·A. What is left of A in H·T is read in one
- *           way.
+ *           way. A⁺·A·A is left out beside A⁺·A, which has all its texts.
  * Cost      n² tails, each made when it is first reached. The distances (shortest texts) take n³
  *           steps once, hence TSL__GBNF_CYCLE_MAX. A body has as many terms as ways along its left
  *           edge. Nothing is multiplied out, and terms share what follows the groups that they
@@ -166,6 +166,29 @@ static void cut_ends(tsl__gbnf *g, tsl__gterms *terms, uint32_t rule) {
   }
 }
 
+/* Is a node the rule itself, or only itself several times? */
+static bool is_of(const tsl__gbnf *g, uint32_t node, uint32_t rule) {
+  const tsl__gnode n = g->nodes.at[node];
+  uint32_t i = 0;
+  if (n.kind != TSL__G_SEQ) return n.kind == TSL__G_REF && n.a == rule;
+  while (i < n.b && is_of(g, g->lists.at[n.a + i], rule)) i++;
+  return n.b && i == n.b;
+}
+
+/* The terms whose ends were cut: if A⁺·A is one of them, A⁺·A·A is part of it. */
+static void drop_repeated(tsl__gbnf *g, tsl__gterms *terms, uint32_t rule) {
+  size_t i = 0, n = 0;
+  while (i < terms->n &&
+         (terms->at[i].head == UINT32_MAX || !terms->at[i].again || terms->at[i].rest))
+    i++;
+  if (i == terms->n || tsl__gbnf_failed(g)) return;
+  for (i = 0; i < terms->n; i++) {
+    tsl__gterm t = terms->at[i];
+    if (t.head == UINT32_MAX || !is_of(g, t.rest, rule)) terms->at[n++] = t;
+  }
+  terms->n = n;
+}
+
 /* ---- cycles ---------------------------------------------------------------------------------- */
 
 /* Shortest ways from a finished j to a finished i (Floyd and Warshall). There always is one.
@@ -232,7 +255,10 @@ static tsl_status make_cycle(tsl__gbnf *g, const uint32_t *members, uint32_t cou
   if (!c) g->no_memory = true;
   for (uint32_t i = 0; c && i < count; i++)
     equation(g, g->rules.at[members[i]].body, 0, (uint32_t)g->cycles.n - 1, &c->terms[i]);
-  if (!tsl__gbnf_failed(g) && count == 1) cut_ends(g, &c->terms[0], members[0]);
+  if (!tsl__gbnf_failed(g) && count == 1) {
+    cut_ends(g, &c->terms[0], members[0]);
+    drop_repeated(g, &c->terms[0], members[0]);
+  }
   if (!tsl__gbnf_failed(g)) find_distances(g, c);
   return tsl__gbnf_failure(g, error);
 }

@@ -81,6 +81,8 @@ static void printed_equations(void) {
       {"root ::= a\na ::= b \"1\" | \"x\"\nb ::= a \"2\" | \"y\"", "a", "<b> \"1\" | \"x\""},
       {"root ::= a\na ::= b \"1\" | \"x\"\nb ::= a \"2\" | \"y\"", "b", "<a> \"2\" | \"y\""},
       {"root ::= root root | \"a\" | \"\"", "root", "<root> root | <root> | \"a\""},
+      {"root ::= root root root | root root | \"a\"", "root", "<root> root | \"a\""},
+      {"root ::= root root root | \"a\"", "root", "<root> root root | \"a\""},
       {"root ::= root (\"+\" root | \"!\") | \"-\" root | \"1\"", "root",
        "<root> \"!\" | \"\\-\" root | \"1\" | <root> \"+\" root"},
       {"root ::= root | \"a\" root", "root", NULL}};
@@ -110,6 +112,7 @@ static void placed(void) {
       {"root ::= \"(\" root \")\" | \"\"", "<root>"},
       {"root ::= root \"+\" root | \"1\"", "1(+1)*"},
       {"root ::= root (\"+\" root | \"!\") | \"-\" root | \"1\"", "(-)*1((\\!|+(-)*1))*"},
+      {"root ::= root root root root | root root | \"a\" | \"\"", "(ε|a(a)*)"},
       {"root ::= root \"+\" root | \"(\" root \")\" | \"1\"", "<%root>"},
       {"root ::= \"\" | a\na ::= a | \"\"", "ε"}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
