@@ -141,18 +141,11 @@ const tsl__json *tsl__lint_find_name(const lint_names *names, const char *text, 
 
 /* ---- what rules ask of a subschema ----------------------------------------------------------- */
 
-bool tsl__lint_has_type(const tsl__json *schema, const char *type) {
-  const tsl__json *t = tsl__lint_get(schema, "type");
-  for (uint32_t i = 0; t && t->kind == TSL__JSON_ARRAY && i < t->length; i++)
-    if (tsl__json_is(&t->items[i], type, strlen(type))) return true;
-  return t && tsl__json_is(t, type, strlen(type));
-}
-
 bool tsl__lint_in_place(const tsl__json *schema) {
   static const char *const words[] = {"$ref", "allOf", "anyOf",       "oneOf",  "not",
                                       "if",   "then",  "$dynamicRef", "extends"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (tsl__lint_get(schema, words[i])) return true;
+    if (tsl__json_member(schema, words[i])) return true;
   return false;
 }
 
@@ -219,7 +212,7 @@ static void push_children(lint *l, lint_place *above, enum keyword k, const lint
 
 static void push_subschemas(lint *l, lint_place *p) {
   lint_names required = {0};
-  tsl__json *names = tsl__lint_get(p->at, "required");
+  tsl__json *names = tsl__json_member(p->at, "required");
   if (names && !tsl__lint_names_of(l, names, &required)) return;
   for (uint32_t i = p->at->length; i-- && !l->failed;) {
     tsl__json *m = &p->at->items[i];
@@ -265,8 +258,8 @@ static bool is_schema(const tsl__json *v) {
                                       "integer", "null",  "boolean", NULL};
   if (v->kind != TSL__JSON_OBJECT) return false;
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-    if (tsl__lint_get(v, parts[i])) return true;
-  const tsl__json *type = tsl__lint_get(v, "type");
+    if (tsl__json_member(v, parts[i])) return true;
+  const tsl__json *type = tsl__json_member(v, "type");
   for (size_t i = 0; type && types[i]; i++)
     if (tsl__json_is(type, types[i], strlen(types[i]))) return true;
   return type && type->kind == TSL__JSON_ARRAY;
@@ -300,7 +293,7 @@ static bool is_request(const tsl__json *v) {
   static const char *const words[] = {"tools", "functions",       "messages", "input",
                                       "model", "response_format", "prompt",   "result"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (tsl__lint_get(v, words[i])) return true;
+    if (tsl__json_member(v, words[i])) return true;
   return v->kind == TSL__JSON_ARRAY;
 }
 

@@ -69,11 +69,6 @@ void tsl__lint_find(lint *l, const lint_place *place, const tsl__json *keyword, 
 /* Does the caller want the tree to be mended by the rule which is looking? */
 bool tsl__lint_mends(const lint *l);
 
-static inline tsl__json *tsl__lint_get(const tsl__json *object, const char *key) {
-  return tsl__json_get(object, key, strlen(key));
-}
-/* Does `type` name this type, alone or among others? */
-bool tsl__lint_has_type(const tsl__json *schema, const char *type);
 /* Is there a keyword whose subschemas speak about the same value ($ref, allOf, …)? */
 bool tsl__lint_in_place(const tsl__json *schema);
 /* As many bytes of a text as a message shows: whole characters. */

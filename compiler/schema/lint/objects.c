@@ -20,7 +20,7 @@
 
 /* The properties of a schema, if they are an object. */
 static tsl__json *properties_of(const tsl__json *schema) {
-  tsl__json *v = tsl__lint_get(schema, "properties");
+  tsl__json *v = tsl__json_member(schema, "properties");
   return v && v->kind == TSL__JSON_OBJECT ? v : NULL;
 }
 
@@ -33,7 +33,7 @@ void tsl__lint_typo(lint *l, lint_place *p) {
     if (tsl__schema_keyword(m->key, m->key_length) != KW_COUNT) continue;
     const char *meant = tsl__schema_meant(m->key, m->key_length);
     if (!meant) continue;
-    bool mends = tsl__lint_mends(l) && !tsl__lint_get(p->at, meant);
+    bool mends = tsl__lint_mends(l) && !tsl__json_member(p->at, meant);
     if (mends) {
       m->key = meant;
       m->key_length = (uint32_t)strlen(meant);
@@ -64,7 +64,7 @@ static bool typed_around(const lint_place *p) {
   if (p->via != KW_ANY_OF && p->via != KW_ONE_OF) return true;
   const lint_place *around = p->above;
   while (around->above && around->at->kind == TSL__JSON_ARRAY) around = around->above;
-  return tsl__lint_get(around->at, "type") || tsl__lint_get(around->at, "properties") ||
+  return tsl__json_member(around->at, "type") || tsl__json_member(around->at, "properties") ||
          around->role == LINT_BRANCH;
 }
 
@@ -80,8 +80,8 @@ void tsl__lint_untyped(lint *l, lint_place *p) {
     if (!first) first = m;
     types |= types_of[k];
   }
-  if (!first || tsl__lint_get(p->at, "type") || tsl__lint_get(p->at, "enum") ||
-      tsl__lint_get(p->at, "const") || tsl__lint_in_place(p->at) || typed_around(p))
+  if (!first || tsl__json_member(p->at, "type") || tsl__json_member(p->at, "enum") ||
+      tsl__json_member(p->at, "const") || tsl__lint_in_place(p->at) || typed_around(p))
     return;
   const char *type = type_name(types);
   tsl__json before = *first;
@@ -108,13 +108,13 @@ static bool is_demanded(const tsl__json *required, const tsl__json *property) {
 /* A required name that no property has: any value may stand there. Mostly the name is
  * misspelled. */
 void tsl__lint_undeclared(lint *l, lint_place *p) {
-  tsl__json *required = tsl__lint_get(p->at, "required"), *properties = properties_of(p->at);
-  const tsl__json *more = tsl__lint_get(p->at, "additionalProperties");
+  tsl__json *required = tsl__json_member(p->at, "required"), *properties = properties_of(p->at);
+  const tsl__json *more = tsl__json_member(p->at, "additionalProperties");
   lint_names declared;
   uint32_t compared = 0;
   if (!required || required->kind != TSL__JSON_ARRAY || p->role == LINT_BRANCH ||
-      tsl__lint_in_place(p->at) || tsl__lint_get(p->at, "patternProperties") ||
-      tsl__lint_get(p->at, "dependentSchemas") || (more && more->kind == TSL__JSON_OBJECT))
+      tsl__lint_in_place(p->at) || tsl__json_member(p->at, "patternProperties") ||
+      tsl__json_member(p->at, "dependentSchemas") || (more && more->kind == TSL__JSON_OBJECT))
     return;
   if (!tsl__lint_names_of(l, properties, &declared)) return;
   for (uint32_t i = 0; i < required->length; i++) {
@@ -234,7 +234,7 @@ static bool reorder(lint *l, tsl__json *properties, const tsl__json *required) {
 /* A program has sorted the names, so their order says nothing. `required` often has kept the one
  * that was meant. */
 void tsl__lint_sorted(lint *l, lint_place *p) {
-  tsl__json *properties = properties_of(p->at), *required = tsl__lint_get(p->at, "required");
+  tsl__json *properties = properties_of(p->at), *required = tsl__json_member(p->at, "required");
   uint32_t n = properties ? properties->length : 0, i = 1;
   while (i < n && compare_keys(&properties->items[i - 1], &properties->items[i]) < 0) i++;
   if (n < SORTED_LEAST || i < n) return;
@@ -256,7 +256,7 @@ void tsl__lint_optional(lint *l, lint_place *p) {
   lint_names required;
   uint32_t optional = 0;
   if (!properties || properties->length <= OPTIONAL_MAX ||
-      !tsl__lint_names_of(l, tsl__lint_get(p->at, "required"), &required))
+      !tsl__lint_names_of(l, tsl__json_member(p->at, "required"), &required))
     return;
   for (uint32_t i = 0; i < properties->length; i++)
     optional +=
@@ -273,8 +273,9 @@ void tsl__lint_open(lint *l, lint_place *p) {
   tsl__json *properties = properties_of(p->at);
   bool conditional = p->role == LINT_BRANCH && p->via != KW_ANY_OF && p->via != KW_ONE_OF;
   if (!properties || conditional || typed_around(p) || tsl__lint_in_place(p->at) ||
-      tsl__lint_get(p->at, "additionalProperties") ||
-      tsl__lint_get(p->at, "unevaluatedProperties") || tsl__lint_get(p->at, "patternProperties"))
+      tsl__json_member(p->at, "additionalProperties") ||
+      tsl__json_member(p->at, "unevaluatedProperties") ||
+      tsl__json_member(p->at, "patternProperties"))
     return;
   bool mends = tsl__lint_mends(l);
   const tsl__json no = tsl__lint_word(TSL__JSON_FALSE);
@@ -286,7 +287,7 @@ void tsl__lint_open(lint *l, lint_place *p) {
 
 /* The subschema that a reference into the same text means, one step; the schema itself without. */
 static const tsl__json *target_of(const lint *l, const tsl__json *schema) {
-  const tsl__json *ref = tsl__lint_get(schema, "$ref"), *at = l->base;
+  const tsl__json *ref = tsl__json_member(schema, "$ref"), *at = l->base;
   char token[128];
   if (!ref || ref->kind != TSL__JSON_STRING || !ref->length || ref->text[0] != '#') return schema;
   for (uint32_t i = 1; i < ref->length && at;) {
@@ -312,19 +313,20 @@ static uint32_t types_in(const tsl__json *branch) {
                {"integer", T_NUMBER}, {"string", T_STRING},          {"array", T_ARRAY},
                {"object", T_OBJECT}};
   uint32_t types = 0;
-  if (!tsl__lint_get(branch, "type")) return tsl__lint_get(branch, "properties") ? T_OBJECT : T_ALL;
+  if (!tsl__json_member(branch, "type"))
+    return tsl__json_member(branch, "properties") ? T_OBJECT : T_ALL;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (tsl__lint_has_type(branch, names[i].name)) types |= names[i].types;
+    if (tsl__schema_names_type(branch, names[i].name)) types |= names[i].types;
   return types;
 }
 
 /* The one text that a property must be, or NULL. */
 static const tsl__json *constant_of(const tsl__json *branch, const tsl__json *name) {
   const tsl__json *properties = properties_of(branch),
-                  *required = tsl__lint_get(branch, "required");
+                  *required = tsl__json_member(branch, "required");
   const tsl__json *v = properties ? tsl__json_get(properties, name->key, name->key_length) : NULL;
-  const tsl__json *one = v ? tsl__lint_get(v, "const") : NULL,
-                  *list = v ? tsl__lint_get(v, "enum") : NULL;
+  const tsl__json *one = v ? tsl__json_member(v, "const") : NULL,
+                  *list = v ? tsl__json_member(v, "enum") : NULL;
   bool demanded = false;
   if (!one && list && list->kind == TSL__JSON_ARRAY && list->length == 1) one = &list->items[0];
   for (uint32_t i = 0; required && required->kind == TSL__JSON_ARRAY && i < required->length; i++)
@@ -388,7 +390,7 @@ static bool types_differ(const lint *l, const tsl__json *branches, bool *objects
 }
 
 void tsl__lint_one_of(lint *l, lint_place *p) {
-  tsl__json *branches = tsl__lint_get(p->at, "oneOf");
+  tsl__json *branches = tsl__json_member(p->at, "oneOf");
   bool objects = false;
   if (!branches || branches->kind != TSL__JSON_ARRAY || branches->length < 2) return;
   bool differ = types_differ(l, branches, &objects);
@@ -402,7 +404,7 @@ void tsl__lint_one_of(lint *l, lint_place *p) {
         "own \"const\"");
     return;
   }
-  bool mends = tsl__lint_mends(l) && !tsl__lint_get(p->at, "anyOf");
+  bool mends = tsl__lint_mends(l) && !tsl__json_member(p->at, "anyOf");
   if (mends) {
     branches->key = "anyOf";
     branches->key_length = 5;

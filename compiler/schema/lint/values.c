@@ -17,7 +17,7 @@
 
 /* The value of a keyword, if it is an array. */
 static bool get_list(const tsl__json *schema, const char *key, tsl__json **out) {
-  *out = tsl__lint_get(schema, key);
+  *out = tsl__json_member(schema, key);
   return *out && (*out)->kind == TSL__JSON_ARRAY;
 }
 
@@ -72,7 +72,7 @@ static bool is_kind(const lint_place *p) {
 /* A required choice without a way out makes a model invent an answer. */
 void tsl__lint_no_unknown(lint *l, lint_place *p) {
   tsl__json *list;
-  bool null = tsl__lint_has_type(p->at, "null");
+  bool null = tsl__schema_names_type(p->at, "null");
   if (p->role != LINT_PROPERTY || !p->required || !get_list(p->at, "enum", &list) || is_kind(p) ||
       !all_texts(list, &null) || null)
     return;
@@ -240,7 +240,7 @@ static bool anchor(lint *l, tsl__json *pattern, anchors a) {
 
 /* "[0-9]{5}" also matches "a 12345 b", which is seldom meant. */
 void tsl__lint_anchors(lint *l, lint_place *p) {
-  tsl__json *pattern = tsl__lint_get(p->at, "pattern");
+  tsl__json *pattern = tsl__json_member(p->at, "pattern");
   if (!pattern || pattern->kind != TSL__JSON_STRING || !pattern->length) return;
   anchors a = anchors_of(pattern->text, pattern->length);
   const tsl__json before = *pattern;
@@ -271,9 +271,9 @@ void tsl__lint_format(lint *l, lint_place *p) {
       {"json-pointer", "a JSON pointer, such as /a/0"},
       {"uuid", "a UUID, such as 123e4567-e89b-12d3-a456-426614174000"},
   };
-  const tsl__json *format = tsl__lint_get(p->at, "format");
-  if (!format || tsl__lint_get(p->at, "description") || tsl__lint_get(p->at, "examples") ||
-      tsl__lint_get(p->at, "example") || tsl__lint_get(p->at, "pattern"))
+  const tsl__json *format = tsl__json_member(p->at, "format");
+  if (!format || tsl__json_member(p->at, "description") || tsl__json_member(p->at, "examples") ||
+      tsl__json_member(p->at, "example") || tsl__json_member(p->at, "pattern"))
     return;
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
     if (!tsl__json_is(format, formats[i].name, strlen(formats[i].name))) continue;
@@ -291,15 +291,15 @@ void tsl__lint_format(lint *l, lint_place *p) {
 
 /* Is the value one of a list, or described elsewhere? */
 static bool is_listed(const tsl__json *schema) {
-  return tsl__lint_get(schema, "enum") || tsl__lint_get(schema, "const") ||
+  return tsl__json_member(schema, "enum") || tsl__json_member(schema, "const") ||
          tsl__lint_in_place(schema);
 }
 
 /* Small models go on for ever in strings that nothing ends. */
 void tsl__lint_string(lint *l, lint_place *p) {
-  if (!tsl__lint_has_type(p->at, "string") || is_listed(p->at) ||
-      tsl__lint_get(p->at, "maxLength") || tsl__lint_get(p->at, "format") ||
-      tsl__lint_get(p->at, "pattern"))
+  if (!tsl__schema_names_type(p->at, "string") || is_listed(p->at) ||
+      tsl__json_member(p->at, "maxLength") || tsl__json_member(p->at, "format") ||
+      tsl__json_member(p->at, "pattern"))
     return;
   bool mends = tsl__lint_mends(l);
   if (mends && !tsl__lint_add(l, p->at, "maxLength", tsl__lint_number_of("1000"), false)) return;
@@ -308,9 +308,9 @@ void tsl__lint_string(lint *l, lint_place *p) {
 
 /* The same of arrays. */
 void tsl__lint_array(lint *l, lint_place *p) {
-  const tsl__json *items = tsl__lint_get(p->at, "items");
-  if (!tsl__lint_has_type(p->at, "array") || is_listed(p->at) || tsl__lint_get(p->at, "maxItems") ||
-      (items && items->kind == TSL__JSON_FALSE))
+  const tsl__json *items = tsl__json_member(p->at, "items");
+  if (!tsl__schema_names_type(p->at, "array") || is_listed(p->at) ||
+      tsl__json_member(p->at, "maxItems") || (items && items->kind == TSL__JSON_FALSE))
     return;
   bool mends = tsl__lint_mends(l);
   if (mends && !tsl__lint_add(l, p->at, "maxItems", tsl__lint_number_of("100"), false)) return;
@@ -319,10 +319,10 @@ void tsl__lint_array(lint *l, lint_place *p) {
 
 /* A number without an end may have more digits than its reader can hold. */
 void tsl__lint_number(lint *l, lint_place *p) {
-  bool integer = tsl__lint_has_type(p->at, "integer");
-  bool low = tsl__lint_get(p->at, "minimum") || tsl__lint_get(p->at, "exclusiveMinimum");
-  bool high = tsl__lint_get(p->at, "maximum") || tsl__lint_get(p->at, "exclusiveMaximum");
-  if ((!integer && !tsl__lint_has_type(p->at, "number")) || is_listed(p->at) || (low && high))
+  bool integer = tsl__schema_names_type(p->at, "integer");
+  bool low = tsl__json_member(p->at, "minimum") || tsl__json_member(p->at, "exclusiveMinimum");
+  bool high = tsl__json_member(p->at, "maximum") || tsl__json_member(p->at, "exclusiveMaximum");
+  if ((!integer && !tsl__schema_names_type(p->at, "number")) || is_listed(p->at) || (low && high))
     return;
   bool mends = tsl__lint_mends(l);
   const tsl__json least = tsl__lint_number_of("-9007199254740991"),

@@ -22,6 +22,7 @@
 #include <stdlib.h>
 
 #include "compiler/json/json.h"
+#include "compiler/schema/report/words.h"
 #include "turnstile.h"
 
 #define DEPTH_MAX 512u
@@ -76,17 +77,6 @@ static void find(profile *p, const tsl__json *keyword, bool breaks, const char *
 }
 static void find_in(profile *p, const tsl__json *schema, const char *message) {
   report(p, schema, 0, true, message);
-}
-
-/* Does `type` name that type, alone or in a list? */
-static bool has_type(const tsl__json *schema, const char *type) {
-  const tsl__json *t = tsl__json_member(schema, "type");
-  if (t && t->kind == TSL__JSON_ARRAY) {
-    for (uint32_t i = 0; i < t->length; i++)
-      if (tsl__json_says(&t->items[i], type)) return true;
-    return false;
-  }
-  return tsl__json_says(t, type);
 }
 
 /* Code points of a text, which limits are counted in. */
@@ -207,7 +197,7 @@ static void check_keyword(profile *p, const tsl__json *k, unsigned level) {
 /* A schema and all in it. `level`: objects that it stands in. */
 static void check_schema(profile *p, const tsl__json *schema, unsigned level) {
   if (schema->kind != TSL__JSON_OBJECT || p->failed) return;
-  bool object = has_type(schema, "object") || tsl__json_member(schema, "properties");
+  bool object = tsl__schema_names_type(schema, "object") || tsl__json_member(schema, "properties");
   if (object && ++level == LEVELS_MAX + 1)
     find_in(p, schema, "more than 10 levels of objects inside one another");
   if (object) check_object(p, schema);
@@ -220,7 +210,7 @@ static void whole(profile *p) {
   char message[128];
   if (any) find(p, any, true, "the root must not be an anyOf");
   const tsl__json *type = tsl__json_member(p->root, "type");
-  if (!has_type(p->root, "object"))
+  if (!tsl__schema_names_type(p->root, "object"))
     find_in(p, p->root, "the root must have the type object");
   else if (type->kind == TSL__JSON_ARRAY)
     find(p, type, true,

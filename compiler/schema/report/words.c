@@ -151,3 +151,12 @@ bool tsl__schema_is_wrapper(const tsl__json *v) {
     schema = schema || tsl__json_member(v, parts[i]);
   return wraps && schema;
 }
+
+/* ---- types ----------------------------------------------------------------------------------- */
+
+bool tsl__schema_names_type(const tsl__json *schema, const char *type) {
+  const tsl__json *t = tsl__json_member(schema, "type");
+  for (uint32_t i = 0; t && t->kind == TSL__JSON_ARRAY && i < t->length; i++)
+    if (tsl__json_says(&t->items[i], type)) return true;
+  return tsl__json_says(t, type);
+}

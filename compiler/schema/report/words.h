@@ -25,6 +25,9 @@ const char *tsl__schema_meant_format(const char *text, size_t n);
  * Cost: at most TSL__WORD_MAX² steps a member. */
 const tsl__json *tsl__schema_nearest(const tsl__json *members, const char *name, size_t length);
 
+/* Does the `type` of a schema name that type, alone or among others? */
+bool tsl__schema_names_type(const tsl__json *schema, const char *type);
+
 /* Is it a member of a request or tool in which people write a schema, and holds one? */
 bool tsl__schema_is_wrapper(const tsl__json *member);
 
