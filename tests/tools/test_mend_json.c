@@ -132,6 +132,7 @@ static const struct {
      "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"n\": 1}}\n</tool_call>\n"
      "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"n\": 2}\n</tool_call>",
      "C(f)A({\"n\": 1})EC(f)A({\"n\": 2})E"},
+    {"qwen3-coder", "<function=f><parameter=s></parameter>", "C(f)A({\"s\": \"\"})E"},
     {"qwen3-coder", "<function=f><parameter=n>3 days</parameter></function>",
      "C(f)A({\"n\": \"3 days\"})E"},
     {"qwen3-coder", "<function=f><parameter=n>3;</parameter></function>",
