@@ -135,6 +135,14 @@ bool tsl__decimal_texts_equal(const char *a, size_t a_length, const char *b, siz
   return true;
 }
 
+uint64_t tsl__decimal_text_hash(const char *text, size_t length) {
+  significant s;
+  if (!significant_of(text, length, &s) || s.first == s.last) return 0;
+  uint64_t hash = tsl__mix((uint64_t)s.exponent * 2 + s.p.negative);
+  for (size_t i = s.first; i < s.last; i++) hash = tsl__mix(hash + (uint8_t)digit_at(&s, i));
+  return hash;
+}
+
 static void put_plain(tsl__printer *p, const tsl__decimal *d) {
   int64_t point = tsl__decimal_magnitude(d) + 1; /* digits before the point */
   if (point <= 0) {

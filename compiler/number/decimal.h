@@ -41,6 +41,8 @@ tsl_status tsl__decimal_parse(tsl__arena *arena, const char *text, size_t length
 /* Are two JSON numbers, as written, of one value? Without memory, and past the limits, too (but
  * for exponents of more than a hundred times as much, which count as one). */
 bool tsl__decimal_texts_equal(const char *a, size_t a_length, const char *b, size_t b_length);
+/* The same for equal numbers. */
+uint64_t tsl__decimal_text_hash(const char *text, size_t length);
 /* -1, 0 or 1: the numbers' order. */
 int tsl__decimal_compare(const tsl__decimal *a, const tsl__decimal *b);
 bool tsl__decimal_equal(const tsl__decimal *a, const tsl__decimal *b);

@@ -365,6 +365,24 @@ static void many(void) {
   one_text(1000, range, "999.9", false);
 }
 
+/* Two long lists of numbers are compared by the numbers' hashes. Before, each number was compared
+ * with all of the other list. */
+static void few_steps_of_lists(void) {
+  const tsl_limits limits = {.max_steps = 60000};
+  tsl_grammar *g = NULL;
+  tsl_error error = {0};
+  schema_n = 0;
+  put("{\"oneOf\":[{\"enum\":[0.5", 0);
+  for (unsigned i = 1; i < 2000; i++) put(",%u", i);
+  put("]},{\"enum\":[1.5", 0);
+  for (unsigned i = 2000; i < 4000; i++) put(",%u", i);
+  put("]}]}", 0);
+  tsl_status status = tsl_grammar_json_schema(vocab, schema, schema_n, NULL, &limits, &g, &error);
+  CHECKF(status == TSL_OK, "%s", error.message);
+  CHECK(g && accepts(g, "1999", 4) && accepts(g, "2000", 4) && !accepts(g, "4000", 4));
+  tsl_grammar_release(g);
+}
+
 int main(int argc, char **argv) {
   static uint8_t bytes[256 + 5];
   static uint32_t offsets[258];
@@ -383,6 +401,7 @@ int main(int argc, char **argv) {
   RUN(random_branches, "random oneOf of 17 to 43 branches, beside a validator");
   RUN(random_scalars, "random oneOf of strings and numbers, beside a validator");
   RUN(many, "66 to 1,000 branches");
+  RUN(few_steps_of_lists, "long lists of numbers are compared in few steps");
   RUN(fallback, "20 to 500 branches, and one that lists no values");
   tsl_vocab_release(vocab);
   return tsl_test_end();

@@ -17,6 +17,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "compiler/expr/node.h"
+#include "compiler/number/decimal.h"
 #include "compiler/schema/goal.h"
 
 const tsl__json *tsl__schema_listed(const struct schema *s, sid id, uint32_t *n) {
@@ -70,6 +71,7 @@ struct values {
 };
 
 uint64_t tsl__schema_value_hash(const tsl__json *v) {
+  if (v->kind == TSL__JSON_NUMBER) return tsl__decimal_text_hash(v->text, v->length);
   return v->kind == TSL__JSON_STRING ? tsl__hash(v->text, v->length) : (uint64_t)v->kind;
 }
 
