@@ -2,7 +2,7 @@
 """`./dev bench fresh`: schemas that nobody tuned for.
 
     ./dev bench fresh --seed N [--schemas N] [--texts N] [--vocab F] [--slowest N] [--keep DIR]
-                      [--clock wall|processor]
+                      [--clock wall|processor] [--prefetch US]
 
 bench/fresh_schemas.py draws N schemas (default 1,000) of seven families by the seed. `turnstile
 generate` makes texts of each (default 3), and `turnstile-bench maskbench` follows them as it does
@@ -10,6 +10,7 @@ MaskBench's: every mask and commit timed by itself. Printed are microseconds, th
 schema, and the schemas with the slowest steps. A schema that nothing satisfies, or whose texts
 would be too long, is left out and counted. --keep DIR: the data, and one line of results for each
 schema, stay in DIR. --clock processor: time of the processor, for a machine with other work.
+--prefetch US: after each token the library makes masks ahead for US microseconds.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -87,6 +88,7 @@ def main():
     parser.add_argument("--slowest", type=int, default=10, help="schemas to be listed")
     parser.add_argument("--jobs", type=int, default=1, help="texts that are made at once")
     parser.add_argument("--clock", choices=("wall", "processor"), default="wall")
+    parser.add_argument("--prefetch", type=int, default=0, help="microseconds behind each token")
     parser.add_argument("--keep", help="a folder for the data and the results")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -94,7 +96,16 @@ def main():
         keep.mkdir(parents=True, exist_ok=True)
         data, left_out = write_data(options, keep)
         rows = keep / "rows.jsonl"
-        done = drive.measure(options.vocab, data, rows, 16, "--clock", options.clock)
+        done = drive.measure(
+            options.vocab,
+            data,
+            rows,
+            16,
+            "--clock",
+            options.clock,
+            "--prefetch",
+            str(options.prefetch),
+        )
         print(done.stderr, end="", file=sys.stderr)
         for name, why in left_out.items():
             print(f"  left out: {name}: {why}", file=sys.stderr)

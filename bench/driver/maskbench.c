@@ -31,8 +31,9 @@ typedef struct arguments {
   bool samples;       /* write every sample */
   bool processor;     /* see --clock */
   unsigned timeout_s;
-  size_t grow;       /* tokens after which memory is looked at once more; 0: it is not */
-  size_t max_memory; /* MiB of one grammar; 0: the library's default */
+  size_t prefetch_us; /* after each token, for tsl_matcher_prefetch; 0: it is not called */
+  size_t grow;        /* tokens after which memory is looked at once more; 0: it is not */
+  size_t max_memory;  /* MiB of one grammar; 0: the library's default */
   tsl_schema_options options;
   bench_resolver resolver;
   bool help;
@@ -63,6 +64,8 @@ static const char usage[] =
     "first and the second pass, and report those apart\n"
     "  --flush-before call|step  with --flush: before the mask and again before the commit, or "
     "before the mask alone (call)\n"
+    "  --prefetch US      after each token of the first pass let the library make masks ahead for "
+    "US microseconds, and say how many masks were there when they were needed (0 = do not)\n"
     "  --verify N         compare a mask of every Nth schema with trying each token byte by byte "
     "(64; 0 = never)\n"
     "  --grow N           a grammar's memory after N tokens, and their time, too (0 = do not)\n"
@@ -170,6 +173,7 @@ static bool parse_option(arguments *a, const char *name, const char *value) {
   if (!strcmp(name, "--skip")) return parse_count(value, &a->skip);
   if (!strcmp(name, "--limit")) return parse_count(value, &a->limit);
   if (!strcmp(name, "--max-memory")) return parse_count(value, &a->max_memory);
+  if (!strcmp(name, "--prefetch")) return parse_count(value, &a->prefetch_us);
   if (!strcmp(name, "--grow")) return parse_count(value, &a->grow);
   if (!strcmp(name, "--verify")) return parse_count(value, &a->verify);
   if (!strcmp(name, "--samples")) return parse_samples(a, value);
@@ -231,6 +235,7 @@ static bool set_up(const arguments *a, bench_setup *setup, bench_about *about) {
     setup->options.resolver_ctx = (void *)&a->resolver;
   }
   setup->timeout_s = a->timeout_s;
+  setup->prefetch_us = a->prefetch_us;
   setup->grow = a->grow;
   setup->limits.max_memory = (uint64_t)a->max_memory << 20;
   setup->flush_every = a->flush;

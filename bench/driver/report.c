@@ -182,6 +182,11 @@ static void put_totals(FILE *out, const rows *all, const bench_totals *totals,
   put_count(gen, "tokens", totals->tokens);
   put_count(gen, "text_bytes", totals->bytes);
   put_count(gen, "respelled_tests", totals->respelled);
+  if (totals->stepped) {
+    put_count(gen, "prefetched_steps", totals->stepped);
+    put_real(gen, "ready_when_drawn", (double)totals->drawn_ready / (double)totals->stepped);
+    put_real(gen, "ready_after_prefetch", (double)totals->ready / (double)totals->stepped);
+  }
   for (size_t i = 0; i < all->n; i++) put_row(gen, &all->at[i]);
   put_real(gen, "peak_rss_mb", peak);
   put_real(gen, "own_mb", own);
@@ -222,6 +227,11 @@ static void print_table(FILE *out, const rows *all, const bench_totals *totals,
             "  (%zu of the validation errors are of the order of members alone: in any order all "
             "instances of these schemas are judged rightly)\n",
             totals->order_errors);
+  if (totals->stepped)
+    fprintf(out,
+            "  masks ready behind %zu tokens: %.2f %% when drawn, %.2f %% after the prefetch\n",
+            totals->stepped, 100.0 * (double)totals->drawn_ready / (double)totals->stepped,
+            100.0 * (double)totals->ready / (double)totals->stepped);
   if (totals->respelled)
     fprintf(out, "  (%zu instances are spelled differently by the tokenizer)\n", totals->respelled);
   fprintf(out, "\n  %-22s %10s %10s %10s %10s %10s %10s %10s\n", "microseconds", "avg", "p50",

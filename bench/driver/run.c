@@ -273,6 +273,16 @@ static void record(run *r, bool flush, double mask_us, double commit_us) {
   if (mask_us > r->verdict->mask_max_us) r->verdict->mask_max_us = mask_us;
 }
 
+/* What a server would do while the model computes. */
+static void prefetch(run *r, tsl_matcher *m) {
+  bench_totals *all = r->totals;
+  if (!r->setup->prefetch_us) return;
+  all->stepped++;
+  all->drawn_ready += tsl_matcher_is_ready(m);
+  if (tsl_matcher_prefetch(m, NULL, 0, r->setup->prefetch_us, NULL) == TSL_OK)
+    all->ready += tsl_matcher_is_ready(m);
+}
+
 /* One position of the first pass. *allowed: the token was in the mask. false if a call failed. */
 static bool first_step(run *r, tsl_matcher *m, size_t test, size_t i, bool *allowed) {
   double mask_us, commit_us;
@@ -287,6 +297,7 @@ static bool first_step(run *r, tsl_matcher *m, size_t test, size_t i, bool *allo
   status = timed_accept(r, m, token, flush, &commit_us);
   record(r, flush, mask_us, commit_us);
   if (flush) time_copy(r);
+  if (status == TSL_OK) prefetch(r, m);
   if (status == (*allowed ? TSL_OK : TSL_REJECTED)) return true;
   if (status == TSL_OK || status == TSL_REJECTED)
     blame(r, BENCH_INCONSISTENT, test, i);

@@ -72,6 +72,9 @@ typedef struct bench_totals {
   size_t order_errors; /* validation errors of the order of members alone */
   /* instances whose tokens do not spell the text: nothing is wrong with the engine there */
   size_t respelled;
+  /* Of the positions behind a token of the first pass: whose mask was there before the prefetch,
+   * and whose was after it */
+  size_t stepped, drawn_ready, ready;
 } bench_totals;
 
 typedef struct bench_setup {
@@ -86,6 +89,7 @@ typedef struct bench_setup {
   /* tsl_vocab_mask_words words each; `row`: to be copied, NULL where no caches are emptied */
   uint32_t *mask, *row;
   unsigned timeout_s; /* for one schema; 0 = none */
+  size_t prefetch_us; /* after each token of the first pass; 0: no mask is made ahead */
   size_t grow;        /* tokens after which the memory is looked at once more (grow.h); 0 = never */
 } bench_setup;
 

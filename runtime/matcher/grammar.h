@@ -108,11 +108,13 @@ TSL__COLD void tsl__tables_look(tsl__tables *t);
 /* Begin a piece of work on a grammar's tables, and end it. The end returns what failed in between,
  * if anything. The time to wait for the lock counts towards the deadline: another thread may hold
  * the lock for long. */
-static inline tsl__space *tsl__grammar_lock(tsl_grammar *g) {
-  uint64_t deadline = tsl__deadline(g->space->work.deadline_us);
+static inline tsl__space *tsl__grammar_lock_by(tsl_grammar *g, uint64_t deadline) {
   tsl__mutex_lock(g->lock);
   tsl__space_begin_by(g->space, deadline);
   return g->space;
+}
+static inline tsl__space *tsl__grammar_lock(tsl_grammar *g) {
+  return tsl__grammar_lock_by(g, tsl__deadline(g->space->work.deadline_us));
 }
 static inline tsl_status tsl__grammar_unlock(tsl_grammar *g) {
   tsl_status status = g->space->status;

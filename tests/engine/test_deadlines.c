@@ -331,6 +331,10 @@ static tsl_status call_next(tsl_grammar *g, tsl_matcher *m) {
   (void)g;
   return tsl_matcher_next_bytes(m, set);
 }
+static tsl_status call_prefetch(tsl_grammar *g, tsl_matcher *m) {
+  (void)g;
+  return tsl_matcher_prefetch(m, NULL, 0, DEADLINE_US, NULL);
+}
 static tsl_status call_draft_forced(tsl_grammar *g, tsl_matcher *m) {
   static tsl_token tokens[4096];
   size_t count, retract;
@@ -472,6 +476,7 @@ static const struct {
              {"tsl_matcher_shortest_completion", call_shortest},
              {"tsl_matcher_forced_bytes", call_forced},
              {"tsl_matcher_next_bytes", call_next},
+             {"tsl_matcher_prefetch", call_prefetch},
              {"tsl_matcher_draft_forced", call_draft_forced},
              {"tsl_budget_start", call_budget},
              {"tsl_budget_mask", call_budget_mask},

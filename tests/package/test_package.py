@@ -116,6 +116,8 @@ def test_moving():
         "rejected bytes change nothing",
     )
     check(matcher.shortest_completion() == 2, "shortest completion")
+    check(matcher.prefetch(10**6, [vocab.encode(b"1")[0]]) > 0, "masks made ahead")
+    check(matcher.is_ready and matcher.prefetch(10**6) == 0, "and not twice")
     fork = matcher.fork()
     check(
         fork.accept_bytes("1}") and fork.is_complete and not matcher.is_complete,

@@ -287,6 +287,11 @@ static PyObject *matcher_is_terminated(PyObject *self, void *unused) {
   return is_free(self) ? PyBool_FromLong(tsl_matcher_is_terminated(of(self))) : NULL;
 }
 
+static PyObject *matcher_is_ready(PyObject *self, void *unused) {
+  (void)unused;
+  return is_free(self) ? PyBool_FromLong(tsl_matcher_is_ready(of(self))) : NULL;
+}
+
 static PyObject *matcher_history(PyObject *self, void *unused) {
   (void)unused;
   return is_free(self) ? PyLong_FromSize_t(tsl_matcher_history(of(self))) : NULL;
@@ -342,6 +347,19 @@ static PyObject *matcher_next_bytes(PyObject *self, PyObject *unused) {
   for (unsigned b = 0; b < 256; b++)
     if ((set[b / 32] >> (b % 32)) & 1u) bytes[n++] = (char)b;
   return PyBytes_FromStringAndSize(bytes, n);
+}
+
+static PyObject *matcher_prefetch(PyObject *self, PyObject *args) {
+  unsigned long long budget_us;
+  PyObject *likely = NULL;
+  Py_ssize_t count = 0;
+  uint32_t made = 0;
+  if (!PyArg_ParseTuple(args, "K|O:prefetch", &budget_us, &likely)) return NULL;
+  tsl_token *ids = likely ? read_ids_for(self, likely, &count) : NULL;
+  if (likely ? !ids : !is_free(self)) return NULL;
+  tsl_status status = tsl_matcher_prefetch(of(self), ids, (size_t)count, budget_us, &made);
+  PyMem_Free(ids);
+  return status == TSL_OK ? PyLong_FromUnsignedLong(made) : core_raise(status, NULL, "prefetch");
 }
 
 /* ---- many at once ---------------------------------------------------------------------------- */
@@ -523,6 +541,10 @@ static PyMethodDef methods[] = {
      "that is 4 GiB or more."},
     {"next_bytes", matcher_next_bytes, METH_NOARGS,
      "next_bytes($self, /)\n--\n\nThe bytes that may come next, each once, in ascending order."},
+    {"prefetch", matcher_prefetch, METH_VARARGS,
+     "prefetch($self, budget_us, likely=(), /)\n--\n\nMake masks that the next steps are likely to "
+     "need, for at most so many microseconds: that of this position, those after each of `likely` "
+     "tokens, and those of the nearest positions. The number of masks made."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -540,6 +562,7 @@ static PyGetSetDef getset[] = {
      "Is the text so far a whole sentence of the grammar?", NULL},
     {"is_terminated", matcher_is_terminated, NULL, "Has an end-of-generation token been accepted?",
      NULL},
+    {"is_ready", matcher_is_ready, NULL, "Is the mask of this position made already?", NULL},
     {"history", matcher_history, NULL, "Tokens that can be rolled back now.", NULL},
     {"grammar", matcher_grammar, NULL, "The grammar that it follows.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
