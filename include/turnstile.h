@@ -680,15 +680,14 @@ TSL_API tsl_status tsl_matcher_mask(tsl_matcher *matcher, uint32_t *mask);
 TSL_API tsl_status tsl_matcher_mask_borrow(tsl_matcher *matcher, const uint32_t **mask,
                                            uint64_t *id);
 
-/* Make masks that the next steps are likely to need, in the grammar's tables, while the model
- * computes. First comes the mask of this position. Then come those after each of `count` likely
- * tokens (`likely` may be NULL if `count` is 0), up to 255 positions. Then come those of positions
- * that the next bytes lead to, nearest first, up to 16. *made (`made` may be NULL) counts the masks.
+/* Make masks that the next steps are likely to need, in the grammar's tables. Call it while the
+ * model computes, behind tsl_matcher_accept. First comes the mask of this position. Then come those
+ * after each of `count` likely tokens (`likely` may be NULL if `count` is 0), up to 255 positions.
+ * Then come those of positions that the next bytes lead to, nearest first, up to 16. *made (`made`
+ * may be NULL) counts the masks.
  * Ends after `budget_us` µs, at most 2 ms later. The matcher stays where it is. To make masks in
  * another thread, give that thread a fork. A step that needs a mask meanwhile waits for one
  * position at most.
- *   Example: tsl_matcher_accept(m, token); start_forward_pass();
- *            tsl_matcher_prefetch(m, NULL, 0, 5000, NULL); wait_for_logits();
  * Errors: CANCELLED (by the grammar's flag), NO_MEMORY, and of a loaded grammar FORMAT. A position
  * that meets a limit is passed over.
  * Cost: that of the masks. Memory: masks ahead count as what texts leave (text_memory). */

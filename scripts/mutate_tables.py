@@ -266,7 +266,7 @@ EQUIVALENT = [
     ),
     (
         "compiler/tools/mend_plan",
-        r"(?<=section && i) < (?=count_of)",
+        r"(?<=section && i) < (?=tsl__form_count)",
         "past the last is an empty text, which is no sign",
         {" <= "},
     ),
@@ -286,12 +286,6 @@ EQUIVALENT = [
         "compiler/schema/unique/unique",
         r"(?<=a->prefix_count && a->max) > (?=a->prefix_count\))",
         "the most is no less than the least, which is more than these",
-        {" >= "},
-    ),
-    (
-        "compiler/tools/mend",
-        r"(?<=m->length - at) > (?=3 && )",
-        "behind a fence that ends the text is no call",
         {" >= "},
     ),
     ("compiler/schema/unique/ends", r"(?<=a->listed\[i\]) \^ (?=1)", POSITIVE, {" | "}),

@@ -17,7 +17,7 @@
  * Few       Measured on 180 texts of 60 fresh schemas with 10 ms behind each token. The own mask
  *           was always there in time. The mask behind the next token was there when the token was
  *           drawn at 59 % of the steps with the own mask alone. With 16 positions more these were
- *           75 %, with 64 76 %, with 256 72 %. But 16 take 3 times the memory, and 64 take 12 times.
+ *           75 %, with 64 76 %, with 256 72 %. But 16 take three times the memory, 64 twelve times.
  * Example   After `{"` with the members `name` and `nation`: the own mask, then those after `n`,
  *           `na`, `nam` and `nat`, and so on. A model draws `name` as one token, and its position is
  *           there already.
