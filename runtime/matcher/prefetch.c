@@ -19,7 +19,7 @@
  *           drawn at 59 % of the steps with the own mask alone. With 16 positions more these were
  *           75 %, with 64 76 %, with 256 72 %. But 16 take three times the memory, 64 twelve times.
  * Example   After `{"` with the members `name` and `nation`: the own mask, then those after `n`,
- *           `na`, `nam` and `nat`, and so on. A model draws `name` as one token, and its position is
+ *           `na`, `nam` and `nat`, and so on. A model draws `name` as one token. Its position is
  *           there already.
  * Cost      That of the masks. The positions seen take 5 KiB of the stack.
  * Tested by tests/matcher/test_prefetch.c
