@@ -316,11 +316,14 @@ static tsl__expr intern_and(tsl__exprs *x, tsl__expr *at, size_t n) {
   return tsl__search_empty(x, e) ? TSL__NONE : e;
 }
 
-/* Are they two complements of which no rule says anything? Most pairs of a long meet are. */
+#define LONG_MEET 16u /* conjuncts from which most pairs are complements */
+
+/* Are they two complements of which no rule says anything? */
 static bool stay_apart(const tsl__exprs *x, tsl__expr a, tsl__expr b) {
-  tsl__node na = tsl__node_at(x, a), nb = tsl__node_at(x, b);
-  if (a == b || na.kind != TSL__K_NOT || nb.kind != TSL__K_NOT) return false;
-  if (na.a == TSL__EPS || nb.a == TSL__EPS) return false;
+  tsl__node na = tsl__node_at(x, a);
+  if (a == b || na.kind != TSL__K_NOT || na.a == TSL__EPS) return false;
+  tsl__node nb = tsl__node_at(x, b);
+  if (nb.kind != TSL__K_NOT || nb.a == TSL__EPS) return false;
   na = tsl__node_at(x, na.a);
   nb = tsl__node_at(x, nb.a);
   return na.kind == TSL__K_REPEAT
@@ -344,7 +347,7 @@ static tsl__expr and_of(tsl__exprs *x, tsl__expr *at, size_t n) {
         tsl__expr meet = TSL__NONE;
         tsl__bytes p, q;
         bool apply = at[i] == at[j];
-        if (stay_apart(x, at[i], at[j])) continue;
+        if (n > LONG_MEET && stay_apart(x, at[i], at[j])) continue;
         if (contradicts(x, at[i], at[j])) return TSL__NONE;
         if (apply)
           meet = at[i];
