@@ -218,8 +218,9 @@ bool tsl__string_in(tsl__string s, const char *const *words) {
 }
 
 uint32_t tsl__string_find(tsl__string s, tsl__string part) {
-  const char *at = s.at, *end = s.at + s.length;
   if (!part.length) return 0;
+  if (part.length > s.length) return UINT32_MAX; /* there may be no text to point at */
+  const char *at = s.at, *end = s.at + s.length;
   for (; (size_t)(end - at) >= part.length; at++) {
     at = memchr(at, part.at[0], (size_t)(end - at) - part.length + 1);
     if (!at) return UINT32_MAX;

@@ -188,14 +188,14 @@ static inline tsl__string tsl__string_of(const char *word) {
   return (tsl__string){word, (uint32_t)strlen(word)};
 }
 static inline bool tsl__string_equal(tsl__string a, tsl__string b) {
-  return a.length == b.length && !memcmp(a.at, b.at, a.length);
+  return a.length == b.length && (!a.length || !memcmp(a.at, b.at, a.length));
 }
 /* Is it that word, which a NUL ends? */
 static inline bool tsl__string_is(tsl__string s, const char *word) {
   return tsl__string_equal(s, tsl__string_of(word));
 }
 static inline bool tsl__string_begins(tsl__string s, tsl__string part) {
-  return part.length <= s.length && !memcmp(s.at, part.at, part.length);
+  return part.length <= s.length && (!part.length || !memcmp(s.at, part.at, part.length));
 }
 /* Is it one of these words? NULL ends the list. */
 bool tsl__string_in(tsl__string s, const char *const *words);
