@@ -290,7 +290,7 @@ uint32_t tsl__mend_styled(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
   if (!json && value && !value->length) value = other_elements(m, tool, behind, value, &to);
   if (value && wrapper.length) to = past_closing(m, to, wrapper);
   if (!value || m->status != TSL_OK) return 0;
-  bool nothing = !value->length && first < m->length && memcmp(m->text + first, "</", 2);
+  bool nothing = !value->length && first < m->length && !tsl__mend_has(m, first, "</");
   if (nothing && !f->start.length && !tsl__mend_markup(m, first, &to)) return 0;
   tsl__mend_add(m, name, id, tsl__mend_object(m, tool, value, behind));
   return to;
