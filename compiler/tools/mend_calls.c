@@ -388,7 +388,7 @@ static uint32_t read_end(tsl__mend *m, const tsl__mend_form *f, uint32_t at) {
       ended |= !t->part && (t->sign == TSL__SIGN_CALL_END || f->kind == TSL__MEND_ENVELOPE);
       last = t;
       at = to;
-    } else if (c == ']' && m->length - at >= 3 && !memcmp(m->text + at, "]]>", 3)) {
+    } else if (c == ']' && tsl__mend_has(m, at, "]]>")) {
       tsl__mend_note_answer(m, TSL__REPAIR_MARKUP, at);
       at += 3;
     } else if (c && strchr("}])\"", c) && (to = extra_brackets(m, at)) > at) {
