@@ -199,10 +199,114 @@ static void no_free_place(void) {
   tsl_vocab_release(v);
 }
 
+/* ---- each word is another ------------------------------------------------------------------- */
+
+/* Follow a text by what the masks allow. What is forged fails with FORMAT or at a limit, and tokens
+ * that a forged mask has may be rejected. */
+static bool follow_forged(tsl_vocab *v, tsl_grammar *g, uint64_t *draws) {
+  static const unsigned steps = 24;
+  tsl_matcher *m = NULL;
+  uint32_t mask[16];
+  uint64_t left;
+  tsl_status status = tsl_matcher_new(g, NULL, &m);
+  for (unsigned i = 0; i < steps && status == TSL_OK; i++) {
+    if ((status = tsl_matcher_mask(m, mask)) != TSL_OK) break;
+    tsl_token t = draw(mask, tsl_vocab_logits_width(v), draws);
+    if (t == TSL_NO_TOKEN) break;
+    status = tsl_matcher_shortest_completion(m, &left);
+    if (status == TSL_OK) status = tsl_matcher_accept(m, t);
+  }
+  CHECKF(status == TSL_OK || status == TSL_ERR_FORMAT || status == TSL_ERR_LIMIT ||
+             status == TSL_REJECTED,
+         "%s", tsl_status_name(status));
+  tsl_matcher_free(m);
+  return status == TSL_ERR_FORMAT;
+}
+
+/* One word of a section becomes another. Is that noticed, at once or where a text gets there? */
+static bool forge(tsl_vocab *v, const tsl_artifact *a, unsigned section, size_t at, uint32_t word) {
+  static const tsl_limits limits = {.max_memory = 16 << 20, .max_steps = 200000};
+  uint64_t draws = at * 2654435761u + word;
+  tsl__a_draft d = draft_of(a);
+  tsl_status status;
+  d.section[section].at[at] = word;
+  tsl_grammar *g = load_forged(v, &d, &limits, &status);
+  CHECKF(status == TSL_OK || status == TSL_ERR_FORMAT || status == TSL_ERR_LIMIT, "%s",
+         tsl_status_name(status));
+  bool noticed = !g;
+  for (unsigned text = 0; g && text < 4; text++) noticed |= follow_forged(v, g, &draws);
+  tsl_grammar_release(g);
+  return noticed;
+}
+
+static const struct {
+  tsl_source_kind kind;
+  const char *text;
+} forged_sources[] = {
+    {TSL_SOURCE_JSON_SCHEMA,
+     "{\"properties\":{\"ab\":{\"type\":\"integer\"},\"ac\":{\"enum\":[\"x\""
+     ",null]},\"\\n\":{}},\"required\":[\"ab\"],\"maxProperties\":4}"},
+    {TSL_SOURCE_JSON_SCHEMA, "{\"$defs\":{\"t\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/$defs/t"
+                             "\"},\"maxItems\":3}},\"$ref\":\"#/$defs/t\"}"},
+    {TSL_SOURCE_REGEX, "[\\u0000-\\u{10FFFF}]{0,40}x|[^ab\\u00e9]{3,}"},
+    {TSL_SOURCE_GBNF, "root ::= \"a\" root root \"b\" | \"ab\" | <[5]> x{2,9}\n"
+                      "x ::= [0-9] | \"(\" root? \")\""},
+    {TSL_SOURCE_GBNF, "root ::= e\ne ::= e \"+\" e | [a-c]+ | \"\""},
+};
+
+/* The words that a word becomes: beside it, at the ends, another of the section, with one bit. */
+static uint32_t another(const tsl__words *w, size_t at, unsigned way, uint64_t *draws) {
+  uint64_t r = tsl_test_random(draws);
+  switch (way) {
+  case 0: return w->at[at] + 1;
+  case 1: return w->at[at] - 1;
+  case 2: return r & 1 ? 0 : UINT32_MAX;
+  case 3: return w->at[r % w->n];
+  default: return w->at[at] ^ (uint32_t)1 << r % 32;
+  }
+}
+
+static void each_word(void) {
+  enum { WAYS = 5 };
+  uint64_t draws = 20261201;
+  unsigned long forged = 0, noticed = 0;
+  tsl_vocab *v = small_vocab("<end>");
+  for (size_t k = 0; k < 2 * sizeof forged_sources / sizeof *forged_sources; k++) {
+    const size_t i = k / 2;
+    static const tsl_schema_options any = {.order = TSL_ORDER_ANY};
+    const tsl_source source = {.kind = forged_sources[i].kind,
+                               .text = forged_sources[i].text,
+                               .length = strlen(forged_sources[i].text),
+                               .schema = &any};
+    /* with many walks, and with few: then the states are read */
+    const tsl_artifact_options options = {.max_states = 300, .max_walk_steps = k % 2 ? 1 : 20000};
+    tsl_grammar *g = NULL;
+    tsl_artifact *a = NULL;
+    tsl_error e = {0};
+    CHECKF(tsl_grammar_compile(v, &source, &g, &e) == TSL_OK, "%s: %s", source.text, e.message);
+    CHECKF(g && tsl_artifact_make(g, &options, NULL, &a, &e) == TSL_OK, "%s: %s", source.text,
+           e.message);
+    tsl__a_draft d = a ? draft_of(a) : (tsl__a_draft){.a = &tsl__malloc};
+    for (unsigned section = 0; a && section < TSL__A_SECTIONS; section++) {
+      const tsl__words *w = &d.section[section];
+      const size_t step = 1 + w->n / (WAYS * ROUNDS_OF(600u));
+      for (size_t at = 0; at < w->n; at += step, forged++)
+        noticed += forge(v, a, section, at, another(w, at, (unsigned)(forged % WAYS), &draws));
+    }
+    tsl__a_draft_free(&d);
+    tsl_artifact_free(a);
+    tsl_grammar_release(g);
+  }
+  printf("    %lu of %lu forged words were noticed\n", noticed, forged);
+  CHECK(noticed > forged / 20);
+  tsl_vocab_release(v);
+}
+
 int main(void) {
   RUN(leads_nowhere, "a target without a state");
   RUN(names_without_end, "more names than the file spells");
   RUN(names_one_by_one, "names requested one by one");
   RUN(no_free_place, "a table without a free place");
+  RUN(each_word, "each word of an artifact is another, and the checksums are right");
   return tsl_test_end();
 }
