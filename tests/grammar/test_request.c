@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tests/support/check.h"
+#include "tests/support/refusals.h"
 #include "turnstile.h"
 
 static tsl_vocab *v;
@@ -353,6 +354,18 @@ static void read_only(void) {
   CHECK(tsl_request_read("{", 1, NULL, NULL, keep, &none, NULL) == TSL_ERR_SYNTAX && !none.calls);
 }
 
+/* ---- tools ----------------------------------------------------------------------------------- */
+
+static tsl_status compile_tools(const char *text, size_t length, tsl_grammar **out,
+                                tsl_error *error) {
+  const tsl_tools_options options = {.preset = "qwen3"};
+  return tsl_grammar_tools(v, text, length, &options, NULL, out, error);
+}
+
+static void tools_are_checked(void) {
+  refusal_table(compile_tools, "tests/cases/tools/errors.txt", 90);
+}
+
 int main(void) {
   if (tsl_vocab_embedded(NULL, &v, NULL) != TSL_OK) return 1;
   RUN(accepted, "each place of a request constrains as its server says");
@@ -360,6 +373,7 @@ int main(void) {
   RUN(lazily, "a lazy grammar is what llama.cpp defines, text by text");
   RUN(long_lazy, "triggers of a long lazy grammar are bounded");
   RUN(refused, "what is wrong has its status, place and words");
+  RUN(tools_are_checked, "each member of a request with tools: missing, or of another type");
   tsl_vocab_release(v);
   return tsl_test_end();
 }

@@ -5,6 +5,7 @@
  */
 #include "tests/support/failing.h"
 #include "tests/judges/oracle.h"
+#include "tests/support/refusals.h"
 #include "tests/support/tags_json.h"
 #include "tests/support/toy.h"
 
@@ -107,6 +108,13 @@ static const struct {
     {"{\"type\":\"any_text\",\"as\":\"prose\"}", TSL_ERR_SCHEMA, "\"as\" is", "/as"},
 };
 
+static tsl_status compile(const char *text, size_t length, tsl_grammar **out, tsl_error *error) {
+  return tsl_grammar_tags(vocab, text, length, NULL, NULL, out, error);
+}
+
+/* A member of each format that is missing, or of another type. */
+static void members_are_checked(void) { refusal_table(compile, "tests/cases/tags/errors.txt", 90); }
+
 static void errors_are_precise(void) {
   for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
     tsl_grammar *g = NULL;
@@ -197,6 +205,7 @@ static void nothing_given(void) {
 int main(void) {
   if (tsl_vocab_embedded(NULL, &vocab, NULL) != TSL_OK) return 1;
   RUN(errors_are_precise, "status, message, pointer");
+  RUN(members_are_checked, "each member of each format: missing, or of another type");
   RUN(options_are_kept, "and decide what is shared");
   RUN(nothing_given, "NULL of length 0");
   tsl_vocab_release(vocab);
