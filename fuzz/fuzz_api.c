@@ -9,7 +9,8 @@
  *             live, caches are cleared, and tsl_grammar_tags_over shares tables. Rows of drafts,
  *             tables and batches are masks. A grammar loaded from its artifact has the same masks.
  *             A budget allows nothing that the mask does not. What is drawn is allowed. The parser
- *             takes what the matcher takes. Lifetimes, memory and bounds: the sanitizers'.
+ *             takes what the matcher takes. A matcher that is ready after it was prefetched has the
+ *             mask of a fresh one. Lifetimes, memory and bounds: the sanitizers'.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -419,6 +420,22 @@ static void batch(run *r) {
       require(!memcmp(rows + i * r->words, mask, r->words * 4), "a row of a batch is another mask");
 }
 
+/* Masks ahead of the text, behind any tokens, and any time for it. It may be cut off anywhere. */
+static void prefetch(run *r, side *s, unsigned number) {
+  tsl_token likely[DRAFTS];
+  uint32_t mask[WORDS], made = ~0u;
+  const size_t n = number % (DRAFTS + 1);
+  const uint64_t budget_us = next_byte(r) & 1 ? 0 : next_byte(r);
+  for (size_t i = 0; i < n; i++) {
+    likely[i] = next_byte(r);
+    if (likely[i] & 1) likely[i] = likely[i] << 8 | next_byte(r);
+  }
+  if (!done(tsl_matcher_prefetch(s->m, n ? likely : NULL, n, budget_us, &made))) return;
+  require(made != ~0u, "no number of masks made");
+  bool ready = tsl_matcher_is_ready(s->m), fine = mask_of(r, s, mask);
+  require(fine || !ready, "a mask that is ready has a limit");
+}
+
 static void count_frame(void *ctx, const tsl_frame *frame) {
   require(strlen(frame->expression) < 1024 && strlen(frame->rule) < 256,
           "a frame's texts are too long");
@@ -473,6 +490,7 @@ static void command(run *r) {
   case 20: forced(s); break;
   case 21: parse(s); break;
   case 22: list_frames(s); break;
+  case 23: prefetch(r, s, number); break;
   default: accept_allowed(r, s); break;
   }
 }
