@@ -197,6 +197,7 @@ SANITIZED = {
     "tests/test_described",
     "tests/test_request",
     "tests/test_span",
+    "tests/test_chain",
 }  # those that are run in the second copy
 # A row is a file, a pattern of lines, and why no change of an operator there changes what is
 # allowed. Where that holds of some changes alone, the row has what those put there.
@@ -251,6 +252,31 @@ EQUIVALENT = [
         r"(?<=i < LONG) && n\.kind == TSL__K_SEQ && (?=reads_second)",
         WAYS + ": what a milestone remembers, or what the parts say",
         {" || "},
+    ),
+    (
+        "compiler/expr/kinds/sequence",
+        r"(?<=last, 0, plain) \? (?=&next : NULL, &all\))",
+        WAYS + ": what a milestone remembers, or what the parts say",
+        {"? !"},
+    ),
+    ("compiler/expr/and", r"(?<=complement\"\);\n)  return true;", STICKY, {"return false;"}),
+    (
+        "compiler/formats/host",
+        r"(?<='\.' \|\| byte) >= (?=0x80\)\n?)",
+        "no character begins with the byte 0x80, and no label has it",
+        {" > "},
+    ),
+    (
+        "compiler/formats/a_label",
+        r"(?<=texts) = true;",
+        "without it nothing is known of the texts, which is always right",
+        {" = false;"},
+    ),
+    ("compiler/schema/unique/listed", r"(?<=if \(!value) \|\| (?=!items)", STICKY, {" && "}),
+    (
+        "position/distinct_names",
+        r"(?<=upper >= ' ' && )!(?=\(byte == upper)",
+        WAYS + ": the escapes of a name at once, or byte by byte",
     ),
     (
         "compiler/schema/report/blame",

@@ -370,8 +370,7 @@ void tsl__rehearse(tsl__space *space) {
   findings f = {0};
   pass_all(space);
   tsl__states_hint(space); /* the layers of the rehearsal read these hints */
-  if (!(rehearse_all(space, &f) && rehearse_formats(space, &f)) && space->status == TSL_OK)
-    tsl__space_no_memory(space);
+  if (!(rehearse_all(space, &f) && rehearse_formats(space, &f))) tsl__space_no_memory(space);
   tsl__vec_free(&space->alloc, &f.unions);
   tsl__vec_free(&space->alloc, &f.walks);
   tsl__vec_free(&space->alloc, &f.left);

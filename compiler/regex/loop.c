@@ -140,9 +140,9 @@ static tsl__rx *sequence_taking_text(tsl__rx_lowering *l, tsl__rx *node) {
           **part = tsl__arena_alloc(l->tree->arena, (node->n + 1) * sizeof *part);
   uint32_t ways = 0;
   if (!way || !part) return tsl__rx_fail(l->tree, TSL_ERR_NO_MEMORY, 0, "out of memory");
+  if (node->n) memcpy(part, node->u.child, node->n * sizeof *part);
   for (uint32_t i = 0; i < node->n; i++) {
     if (!tsl__rx_count(l, node) || !(part[i] = taking_text(l, node->u.child[i]))) return NULL;
-    memcpy(part + i + 1, node->u.child + i + 1, (node->n - i - 1) * sizeof *part);
     if (!(way[ways++] = tsl__rx_list(l->tree, TSL__RX_SEQ, node->offset, part, node->n)))
       return NULL;
     if (node->u.child[i]->least > 0) break;

@@ -194,7 +194,7 @@ static bool of_call(tsl_part_kind kind) {
 bool tsl__mending_holds(const tsl_parser *p, size_t i) {
   const part *q = &p->parts.at[i];
   if (p->is_mended || !of_call(q->kind)) return false;
-  if (q->call >= p->call_parts.n || !p->call_parts.at[q->call].last) return true;
+  if (q->call >= p->call_parts.n) return true; /* there was no memory for it */
   return p->parts.at[p->call_parts.at[q->call].last - 1].kind != TSL_PART_CALL_END;
 }
 

@@ -78,7 +78,7 @@ static const struct {
 /* The JSON of the answer to a request for the tool "get_weather" with these parameters. */
 static void read_answer(const char *parameters, const char *answer, char *out, size_t n) {
   const tsl_tools_options options = {.preset = "qwen3", .lenient = true};
-  char request[2048];
+  char request[8192];
   tsl_grammar *g = NULL;
   tsl_parser *p = NULL;
   tsl_error e = {0};
@@ -106,6 +106,21 @@ static void check_call(const char *json, const char *name, const char *arguments
   CHECKF(strstr(json, call), "no %s: %s", call, json);
   CHECKF(repair ? first && strstr(json, note) && !strstr(first + 1, "\"repair\"") : !first,
          "%s alone: %s", repair ? repair : "nothing", json);
+}
+
+/* Of 256 schemas it is found out what they allow, the one that combines the others counted. */
+static void many_are_combined(void) {
+  for (unsigned n = 255; n <= 256; n++) {
+    char parameters[8000], *to = parameters, json[2048];
+    to += sprintf(to, "{\"properties\":{\"a\":{\"anyOf\":[");
+    for (unsigned i = 0; i < n; i++) to += sprintf(to, "%s{\"type\":\"integer\"}", i ? "," : "");
+    sprintf(to, "]}}" CLOSED);
+    read_answer(parameters,
+                "<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"a\": \"3\"}}\n"
+                "</tool_call>",
+                json, sizeof json);
+    CHECKF(!!strstr(json, "\"a\": 3}") == (n == 255), "%u schemas: %s", n, json);
+  }
 }
 
 static void arguments_are_fitted(void) {
@@ -153,6 +168,7 @@ static void tools_are_found(void) {
 
 int main(void) {
   make_vocab();
+  RUN(many_are_combined, "a schema that combines many");
   RUN(arguments_are_fitted, "to the schema of their tool");
   RUN(tools_are_found, "by names that are nearly theirs");
   tsl_vocab_release(vocab);

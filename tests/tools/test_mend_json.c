@@ -38,6 +38,7 @@ static const struct {
     {"{\"a\": \"x, \"b\": 1}", "{\"a\": \"x\", \"b\": 1}", BIT(QUOTES)},
     {"{\"a\": \"x\"```", "{\"a\": \"x\"}", BIT(BRACKET)},
     {"{\"a\": \"x, \"b\"}", "{\"a\": \"x, \\\"b\"}", BIT(STRING)},
+    {"{\"a\": \"x, \"b\"", "{\"a\": \"x, \\\"b\"}", LIST(BIT(STRING) | BIT(BRACKET))},
     {"{\\\"a\\\": \\\"x\\\", `b`: `y`}", "{\"a\": \"x\", \"b\": \"y\"}", BIT(QUOTES)},
     {"{{\"a\": 1}", "{\"a\": 1}", BIT(BRACKET)},
     {"{\"a\" = 1}", "{\"a\": 1}", BIT(COLON)},
@@ -88,6 +89,22 @@ static void values_are_read(void) {
     tsl__vec_free(&tsl__malloc, &out.text);
     tsl__arena_free(&arena);
   }
+}
+
+/* What stands behind the end that it is given is not looked at. */
+static void ends_at_the_stop(void) {
+  static const char text[] = "{\"a\": \"x, \"b\": 1}";
+  tsl__arena arena;
+  tsl__arena_init(&arena, &tsl__malloc);
+  tsl__mend_json l = reader(text, &arena, &tsl__malloc);
+  l.stop = (uint32_t)(strrchr(text, ':') - text);
+  tsl__out out = {.alloc = &tsl__malloc};
+  const tsl__json *v = tsl__mend_json_value(&l);
+  if (v) tsl__out_json(&out, v);
+  tsl__out_put(&out, "", 1);
+  CHECKF(!strcmp(out.text.at, "{\"a\": \"x, \\\"b\"}"), "%s", out.text.at);
+  tsl__vec_free(&tsl__malloc, &out.text);
+  tsl__arena_free(&arena);
 }
 
 /* No input makes it recurse, and 256 levels are the most. */
@@ -271,6 +288,7 @@ static void faults_are_survived(void) {
 int main(void) {
   make_vocab();
   RUN(values_are_read, "and what was mended is noted");
+  RUN(ends_at_the_stop, "behind the end that is given nothing is read");
   RUN(deep_values_are_not, "past 256 levels");
   RUN(streams_are_one, "whole, byte by byte, token by token");
   RUN(long_texts_are_read, "in linear time");
