@@ -559,6 +559,7 @@ static tsl__expr lower_whole(tsl__rx_tree *t, tsl__exprs *x, tsl__rx *root, bool
   tsl__rx_lowering l = {.tree = t, .x = x, .text = tsl__expr_text(x)};
   tsl__rx_rests rests;
   uint32_t most;
+  if (!(root = tsl__rx_join(&l, root))) return TSL__NONE;
   if (!(root = tsl__rx_unbound(&l, root, search, &most))) return TSL__NONE;
   if (search) {
     bool gone;

@@ -87,6 +87,11 @@ void tsl__rx_list_add(tsl__rx_lowering *l, tsl__rx_rests *out, tsl__rx_rest item
 tsl__rx_rests tsl__rx_lower(tsl__rx_lowering *l, const tsl__rx *node, tsl__rx_rests rests,
                             bool first);
 
+/* ---- beside.c -------------------------------------------------------------------------------- */
+/* The tree with fewer or shorter runs of characters side by side, and the same language. Changes
+ * the tree. NULL on failure. Recursion is as deep as the pattern is nested. */
+tsl__rx *tsl__rx_join(tsl__rx_lowering *l, tsl__rx *node);
+
 /* ---- span.c ---------------------------------------------------------------------------------- */
 /* The pattern without the bound of its counted run. For texts of at most *most characters both
  * patterns are the same. A pattern without such a run is returned as it is, with TSL__INF. NULL on

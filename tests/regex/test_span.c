@@ -1,4 +1,5 @@
-/* test_span.c - counted runs of characters that become bounds on the length (span.c).
+/* test_span.c - counted runs of characters that become bounds on the length (span.c), and runs side
+ * by side that become fewer (beside.c).
  *
  * The oracle is the same pattern compiled as a match within a larger text (`within`), which leaves
  * the run as it is. No text may be in one of the two languages alone. That is a search for a text
@@ -85,6 +86,42 @@ static void same_language(void) {
   }
 }
 
+/* Runs side by side, as fewer runs (beside.c): `joined` is written so. NULL: they stay. */
+static const struct {
+  const char *pattern, *joined;
+} beside[] = {
+    {"[a-f]{1,20}\\w*\\w+", "[a-f]\\w+"},
+    {"\\w+[a-f]{2,20}\\w+", "\\w+[a-f]{2}\\w+"},
+    {"\\w*[a-f]{0,20}\\w+", "\\w+"},
+    {"[a-f]?\\w*[a-f]?", "\\w*"},
+    {"([a-f]{1,9})(\\w*)", "[a-f]\\w*"},
+    {"x(?:[a-f]*\\w*|y)z", "x(?:\\w*|y)z"},
+    {"(?:[a-f]{1,4}\\w*-)*", "(?:[a-f]\\w*-)*"},
+    {"[a-f]{2,5}[a-f]{1,9}", "[a-f]{3,14}"},
+    {"[a-f]{2,5}[a-f]*", "[a-f]{2,}"},
+    {"\xc3\xa4{0,9}[\xc3\xa4\xc3\xb6]*", "[\xc3\xa4\xc3\xb6]*"},
+    {"[a-g]{1,5}[b-z]*", NULL},   /* the second one has no a */
+    {"[a-f]{1,5}\\w{1,9}", NULL}, /* both are bounded */
+    {"\\w*-[a-f]{1,5}", NULL},
+    {"[a-f]{3}\\w*", NULL},
+    {"\\w*[a-f]", NULL},
+    {"fooo*", NULL}, /* a fixed part */
+};
+
+static void same_beside(void) {
+  for (size_t i = 0; i < COUNT(beside); i++) {
+    tsl__exprs *x = NULL;
+    CHECK(tsl__exprs_new(NULL, NULL, NULL, &x) == TSL_OK);
+    const char *pattern = beside[i].pattern, *joined = beside[i].joined;
+    tsl__expr plain = compile(x, pattern, (tsl__regex_flags){.within = true}),
+              made = compile(x, pattern, (tsl__regex_flags){0});
+    compare(x, pattern, made, plain);
+    plain = joined ? compile(x, joined, (tsl__regex_flags){.within = true}) : plain;
+    CHECKF(made == plain, "%s is not %s", pattern, joined ? joined : "as it was");
+    tsl__exprs_free(x);
+  }
+}
+
 /* The masks along a name that a pattern with a run of n characters allows. */
 static uint64_t steps_of(tsl_vocab *vocab, unsigned n) {
   static const char text[] = "keyboard-2025-abc-def";
@@ -123,6 +160,7 @@ static void few_steps(void) {
 
 int main(void) {
   RUN(same_language, "patterns with such runs, with the bound and without");
+  RUN(same_beside, "runs side by side, joined and not");
   RUN(few_steps, "the masks along a name take few steps");
   return tsl_test_end();
 }
