@@ -49,8 +49,8 @@ static bool takes(tsl__rx_lowering *l, const run *a, const run *b) {
 static bool join_two(tsl__rx_lowering *l, run *a, run *b) {
   const uint32_t min = tsl__add(a->min, b->min), max = tsl__add(a->max, b->max);
   if (tsl__rx_ranges_equal(a->set, b->set)) {
-    if (min > TSL__REGEX_MAX_REPEAT || (max > TSL__REGEX_MAX_REPEAT && max != TSL__INF))
-      return false;
+    const bool bounded = a->max != TSL__INF && b->max != TSL__INF;
+    if (min > TSL__REGEX_MAX_REPEAT || (bounded && max > TSL__REGEX_MAX_REPEAT)) return false;
     *a = (run){a->body, a->set, min, max};
     b->min = b->max = 0;
     return true;

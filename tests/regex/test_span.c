@@ -105,7 +105,8 @@ static const struct {
     {"\\w*-[a-f]{1,5}", NULL},
     {"[a-f]{3}\\w*", NULL},
     {"\\w*[a-f]", NULL},
-    {"fooo*", NULL}, /* a fixed part */
+    {"fooo*", NULL},                          /* a fixed part */
+    {"a{0,2147483648}a{0,2147483648}", NULL}, /* more than can be counted, yet bounded */
 };
 
 static void same_beside(void) {
