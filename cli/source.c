@@ -43,6 +43,9 @@ static bool set_request(void *to, const char *value) { return set_kind(to, SOURC
 static bool set_imports(void *to, const char *value) {
   return of_kind(to, SOURCE_LARK, "--imports")->imports = value, *value != 0;
 }
+static bool set_lexer(void *to, const char *value) {
+  return of_kind(to, SOURCE_LARK, "--lexer")->lexer = value, *value != 0;
+}
 static bool set_artifact(void *to, const char *value) {
   return set_kind(to, SOURCE_ARTIFACT, value);
 }
@@ -247,6 +250,9 @@ static const cli_option table[] = {
     {"--root", "NAME", "grammar: the start rule (default: root; Lark: start; ABNF: the first)",
      set_root},
     {"--imports", "DIR", "lark: read the grammars that %import names from DIR", set_imports},
+    {"--lexer", "NAME",
+     "lark: how terminals are cut: dynamic_complete (default: in any way), dynamic, basic",
+     set_lexer},
 };
 
 cli_options source_options(source *s, source_use use) {
@@ -362,7 +368,7 @@ static tsl_status compile(source *s, tsl_error *error) {
     return tsl_grammar_abnf(s->vocab, s->text.at, s->text.length, s->root, NULL, &s->grammar,
                             error);
   if (s->kind == SOURCE_LARK) {
-    tsl_lark_options options = {.start = s->root};
+    tsl_lark_options options = {.start = s->root, .lexer = s->lexer};
     if (s->imports) {
       options.resolver = import;
       options.resolver_ctx = s;

@@ -50,6 +50,7 @@ typedef struct source {
   const char *resolve[SOURCE_MAX_RESOLVES];           /* URL=DIR */
   size_t resolve_count;
   const char *imports; /* the folder of what a Lark grammar imports, or NULL */
+  const char *lexer;   /* of a Lark grammar, or NULL */
   source_document *documents;
   /* after source_open: */
   tsl_vocab *vocab;

@@ -448,15 +448,18 @@ typedef struct tsl_lark_options {
   /* called for what %import names outside the library: "a/b.lark"; NULL: nothing else is there. */
   tsl_resolver resolver;
   void *resolver_ctx;
+  /* How a text is cut into terminals: "dynamic_complete" (or NULL), in any way; "dynamic" and
+   * "basic", as Lark's lexers of these names do (docs/lark.md). */
+  const char *lexer;
 } tsl_lark_options;
 
-/* Compile a Lark grammar (docs/lark.md). A text is accepted if it can be cut, in any way, into
- * terminals that parse. What %ignore names may stand anywhere between them. A text that begins with
- * a brace is a list of grammars, {"grammars": [{"lark_grammar": ...}, ...]}. Rules with [capture]
- * are read back by a tsl_parser, as tags. What says nothing of the language, as [temperature=...],
- * is in tsl_grammar_report with the status "no effect". `options` and `limits` may be NULL. Errors:
- * SYNTAX, and UNSUPPORTED for what is refused, with line and column; EMPTY, LIMIT, CANCELLED,
- * NO_MEMORY, ARGUMENT. */
+/* Compile a Lark grammar (docs/lark.md). A text is accepted if it can be cut, in any way or as
+ * options->lexer says, into terminals that parse. What %ignore names may stand anywhere between
+ * them. A text that begins with a brace is a list of grammars, {"grammars": [{"lark_grammar":
+ * ...}, ...]}. Rules with [capture] are read back by a tsl_parser, as tags. What says nothing of
+ * the language, as [temperature=...], is in tsl_grammar_report with the status "no effect".
+ * `options` and `limits` may be NULL. Errors: SYNTAX, and UNSUPPORTED for what is refused, with
+ * line and column; EMPTY, LIMIT, CANCELLED, NO_MEMORY, ARGUMENT. */
 TSL_API tsl_status tsl_grammar_lark(tsl_vocab *vocab, const char *text, size_t length,
                                     const tsl_lark_options *options, const tsl_limits *limits,
                                     tsl_grammar **out, tsl_error *error);

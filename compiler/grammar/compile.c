@@ -226,6 +226,24 @@ static tsl_status close_marked(const marking *m, tsl_vocab *vocab, tsl__space *s
   return status == TSL_OK ? tsl__anew_source(out, source, error) : status;
 }
 
+static tsl_status lexer_named(const char *name, tsl__lark_lexer *out, tsl_error *error) {
+  static const char *const names[] = {[TSL__LARK_COMPLETE] = "dynamic_complete",
+                                      [TSL__LARK_DYNAMIC] = "dynamic",
+                                      [TSL__LARK_BASIC] = "basic"};
+  *out = TSL__LARK_COMPLETE;
+  for (uint32_t i = 0; name && i < sizeof names / sizeof *names; i++)
+    if (!strcmp(name, names[i])) return *out = (tsl__lark_lexer)i, TSL_OK;
+  if (!name) return TSL_OK;
+  if (!strcmp(name, "contextual"))
+    return tsl__fail(error, TSL_ERR_UNSUPPORTED,
+                     "the lexer \"contextual\" is not supported; there are \"dynamic_complete\", "
+                     "\"dynamic\" and \"basic\"");
+  return tsl__fail(error, TSL_ERR_ARGUMENT,
+                   "there is no lexer \"%.100s\"; there are \"dynamic_complete\", \"dynamic\" and "
+                   "\"basic\"",
+                   name);
+}
+
 tsl_status tsl_grammar_lark(tsl_vocab *vocab, const char *text, size_t length,
                             const tsl_lark_options *options, const tsl_limits *limits,
                             tsl_grammar **out, tsl_error *error) {
@@ -246,7 +264,8 @@ tsl_status tsl_grammar_lark(tsl_vocab *vocab, const char *text, size_t length,
     o.resolver_ctx = options->resolver_ctx;
   }
   *out = NULL;
-  tsl_status status = open_layer(vocab, TSL_SPELLING_PLAIN, limits, &space, &x, error);
+  tsl_status status = lexer_named(options ? options->lexer : NULL, &o.lexer, error);
+  if (status == TSL_OK) status = open_layer(vocab, TSL_SPELLING_PLAIN, limits, &space, &x, error);
   if (status != TSL_OK) return status;
   status = tsl__lark_compile(x, vocab, text, length, &o, &root, error);
   const tsl_source source = {

@@ -150,6 +150,7 @@ bool tsl__source_key(const tsl_source *s, const tsl_vocab *vocab, const tsl_allo
   if (s->kind == TSL_SOURCE_JSON_SCHEMA) put_schema_options(&w, s->schema);
   if (s->kind == TSL_SOURCE_REGEX) put_regex_options(&w, s->regex);
   if (tsl__source_has_root(s)) put_string(&w, root_of(s));
+  if (s->kind == TSL_SOURCE_LARK) put_string(&w, s->lark ? s->lark->lexer : NULL);
   put_text(&w, s->text, s->length);
   return w.fine;
 }
@@ -191,6 +192,8 @@ bool tsl__source_copy_make(const tsl_source *s, const tsl_allocator *a, tsl__sou
   c->source.regex = &c->regex;
   if (s->lark) c->lark = *s->lark;
   c->lark.start = c->root;
+  c->lark.lexer = c->lexer =
+      copy_string(a, s->kind == TSL_SOURCE_LARK ? c->lark.lexer : NULL, &fine);
   c->source.lark = &c->lark;
   c->source.limits = &c->limits;
   if (!fine) tsl__source_copy_free(c, a);
@@ -205,4 +208,5 @@ void tsl__source_copy_free(tsl__source_copy *c, const tsl_allocator *a) {
   tsl__free(a, c->text, c->text ? c->source.length + 1 : 0);
   free_string(a, c->root);
   free_string(a, c->base_uri);
+  free_string(a, c->lexer);
 }

@@ -27,7 +27,7 @@ typedef struct tsl__source_copy {
   tsl_regex_options regex;
   tsl_lark_options lark;
   tsl_limits limits;
-  char *text, *root, *base_uri;
+  char *text, *root, *base_uri, *lexer;
 } tsl__source_copy;
 
 /* False when out of memory; then nothing is left to free. `copy` must not be moved afterwards. */

@@ -26,7 +26,8 @@
  * its name. */
 typedef struct argument {
   uint32_t is_rule, value, counted;
-  uint32_t lazy; /* an expression of a rule that says where it ends */
+  uint32_t lazy;  /* an expression of a rule that says where it ends */
+  uint32_t token; /* an expression, with a lexer: which terminal */
 } argument;
 
 typedef struct instance {
@@ -149,15 +150,17 @@ static uint32_t rule_of(builder *b, uint32_t def, uint64_t value, uint32_t first
 /* What is ignored in the grammar of the rule that is being built. */
 static tsl__expr skip_of(const builder *b) {
   const tsl__lark *l = b->l;
+  if (l->options.lexer) return TSL__EPS; /* lexer.c puts it there */
   return l->modules.at[l->modules.at[l->defs.at[b->at.def].module].root].skip;
 }
 
 static bool is_lazy(const tsl__ldef *d) { return !d->terminal && (d->lazy || d->suffix); }
 
 /* The node of a lexeme: lexeme.c may find that others end it. */
-static uint32_t lexeme(builder *b, tsl__expr e, tsl__expr skip, bool counted, bool lazy) {
+static uint32_t lexeme(builder *b, tsl__expr e, tsl__expr skip, bool counted, bool lazy,
+                       uint32_t token) {
   tsl__lark *l = b->l;
-  tsl__lexeme made = {e, skip, lazy};
+  tsl__lexeme made = {e, skip, lazy, token};
   if (!tsl__vec_push(&l->alloc, &l->lexemes, made)) return no_memory(b), 0;
   l->lazy |= lazy;
   return tsl__gbnf_node(l->g, TSL__G_EXPR, tsl__expr_seq(l->x, e, skip), counted,
@@ -165,8 +168,9 @@ static uint32_t lexeme(builder *b, tsl__expr e, tsl__expr skip, bool counted, bo
 }
 
 /* The node of a terminal; `d` gives a rule its name, if it needs one. */
-static uint32_t terminal(builder *b, const tsl__ldef *d, tsl__expr e, bool counted, bool lazy) {
-  uint32_t node = lexeme(b, e, skip_of(b), counted, lazy);
+static uint32_t terminal(builder *b, const tsl__ldef *d, tsl__expr e, bool counted, bool lazy,
+                         uint32_t token) {
+  uint32_t node = lexeme(b, e, skip_of(b), counted, lazy, token);
   if (!counted) return node;
   uint32_t rule = new_rule(b, d);
   if (failed(b)) return 0;
@@ -180,7 +184,7 @@ static uint32_t marked_terminal(builder *b, uint32_t def) {
   const tsl__ldef d = l->defs.at[def];
   if (d.rule != TSL__LARK_NOWHERE) return d.rule;
   uint32_t rule = l->defs.at[def].rule = new_rule(b, &d);
-  uint32_t body = lexeme(b, d.value, TSL__EPS, true, is_lazy(&d));
+  uint32_t body = lexeme(b, d.value, TSL__EPS, true, is_lazy(&d), 0);
   if (failed(b)) return 0;
   l->g->rules.at[rule].body = body;
   mark_rule(b, rule, &d);
@@ -208,6 +212,18 @@ static const argument *param(const builder *b, const char *name, uint32_t length
 
 static bool call(builder *b, uint32_t module, const tsl__lnode *n, uint32_t *rule);
 
+/* What a lexer does not know: parts that are no terminals, and terminals that end in a way of their
+ * own. False: it was refused. */
+static bool suits_lexer(tsl__lark *l, uint32_t module, uint32_t at, bool fine) {
+  return fine || !l->options.lexer ||
+         tsl__lark_fail(l, TSL_ERR_UNSUPPORTED, module, at,
+                        "this is not supported together with a lexer of Lark");
+}
+
+static bool is_plain(const tsl__ldef *d) {
+  return d->terminal && !d->captured && !d->counted && !d->suffix && !d->lazy;
+}
+
 /* What an argument stands for. Depth: the node's height in calls, at most max_depth. */
 static bool evaluate(builder *b, uint32_t module, uint32_t node, argument *out) {
   tsl__lark *l = b->l;
@@ -221,7 +237,9 @@ static bool evaluate(builder *b, uint32_t module, uint32_t node, argument *out) 
   if (n.kind != TSL__L_NAME) {
     if (!tsl__lark_leaf(l, module, node, &out->value, &traits)) return false;
     out->counted = (traits & TSL__LARK_COUNTED) != 0;
-    return true;
+    if (l->options.lexer)
+      out->token = tsl__lark_token_of(l, module, node, out->value, out->counted);
+    return !tsl__lark_failed(l);
   }
   const char *name = tsl__lark_text(l, module, n.at);
   const argument *given = param(b, name, n.a);
@@ -229,15 +247,18 @@ static bool evaluate(builder *b, uint32_t module, uint32_t node, argument *out) 
   uint32_t def = tsl__lark_find(l, module, name, n.a);
   const tsl__ldef *d = &l->defs.at[def];
   if (d->traits & TSL__LARK_OPEN) return tsl__lark_open(l, module, n.at);
+  if (tsl__lark_is_regular(d) && !suits_lexer(l, module, n.at, is_plain(d))) return false;
   if (tsl__lark_is_regular(d) && (d->captured || d->counted)) {
-    *out = (argument){1, marked_terminal(b, def), 1, 0};
+    *out = (argument){1, marked_terminal(b, def), 1, 0, 0};
     return !failed(b);
   }
   if (tsl__lark_is_regular(d)) {
     out->value = d->value;
     out->counted = (d->traits & TSL__LARK_COUNTED) != 0;
     out->lazy = is_lazy(d);
-    return true;
+    if (l->options.lexer)
+      out->token = tsl__lark_token_of(l, module, node, out->value, out->counted);
+    return !tsl__lark_failed(l);
   }
   out->is_rule = 1;
   uint64_t value = n.b ? tsl__lark_param_value(l, n.b - 1, b->at.value) : 0;
@@ -270,7 +291,8 @@ static uint32_t leaf(builder *b, uint32_t module, uint32_t node) {
     uint32_t name = tsl__gbnf_node(b->l->g, TSL__G_REF, value.value, d->at, 0);
     return value.counted ? and_skip(b, name) : name;
   }
-  return terminal(b, &b->l->defs.at[b->at.def], value.value, value.counted, value.lazy);
+  return terminal(b, &b->l->defs.at[b->at.def], value.value, value.counted, value.lazy,
+                  value.token);
 }
 
 /* The JSON Schema at a place of a text. */
@@ -323,22 +345,24 @@ static uint32_t grammar(builder *b, uint32_t module, const char *name) {
   if (m.rule != TSL__LARK_NOWHERE) return m.rule;
   if (!m.schema && (start = start_of(b, module, name)) == TSL__LARK_NOWHERE) return 0;
   const tsl__ldef d = m.schema ? (tsl__ldef){.module = module} : l->defs.at[start];
+  bool lexed = !m.schema && !m.skip_once && m.skip_first && !tsl__lark_is_regular(&d);
+  if (!suits_lexer(l, module, d.at, lexed)) return 0;
   rule = l->modules.at[module].rule = new_rule(b, &d);
   if (failed(b)) return 0;
   if (m.schema) {
     body = schema(b, module, m.import_at, (uint32_t)m.length - m.import_at);
   } else {
     b->at = (instance){start, rule, 0, 0, 0};
-    argument value = {1, 0, 0, 0};
+    argument value = {1, 0, 0, 0, 0};
     if (!tsl__lark_is_regular(&d))
       value.value = rule_of(b, start, 0, (uint32_t)b->arguments.n);
     else if (d.captured || d.counted)
-      value = (argument){1, marked_terminal(b, start), 1, 0};
+      value = (argument){1, marked_terminal(b, start), 1, 0, 0};
     body = !value.value && tsl__lark_is_regular(&d) && !value.counted
-               ? terminal(b, &d, d.value, d.traits & TSL__LARK_COUNTED, is_lazy(&d))
+               ? terminal(b, &d, d.value, d.traits & TSL__LARK_COUNTED, is_lazy(&d), 0)
                : tsl__gbnf_node(l->g, TSL__G_REF, value.value, d.at, 0);
     if (value.counted) body = and_skip(b, body);
-    if (m.skip_first && m.skip != TSL__EPS)
+    if (m.skip_first && m.skip != TSL__EPS && !l->options.lexer)
       body = tsl__gbnf_pair(l->g, tsl__gbnf_node(l->g, TSL__G_EXPR, m.skip, 0, 0), body);
     b->at = before;
   }
@@ -395,7 +419,9 @@ static uint32_t list(builder *b, uint32_t module, const tsl__lnode *n) {
 static uint32_t build(builder *b, uint32_t module, uint32_t node) {
   const tsl__lnode n = b->l->nodes.at[node];
   uint32_t child;
-  if (failed(b)) return 0;
+  bool lexed = n.kind != TSL__L_TOKEN && n.kind != TSL__L_TOKENS && n.kind != TSL__L_JSON &&
+               n.kind != TSL__L_GRAMMAR && n.kind != TSL__L_EXPR;
+  if (failed(b) || !suits_lexer(b->l, module, n.at, lexed)) return 0;
   switch ((tsl__lkind)n.kind) {
   case TSL__L_EMPTY: return 0;
   case TSL__L_LITERAL:
@@ -441,9 +467,70 @@ static bool build_instance(builder *b) {
   return !failed(b);
 }
 
+/* ---- rules that a lexer reads ---------------------------------------------------------------- */
+
+/* Lark keeps a rule that another rule uses that it keeps. So rules that use each other are kept
+ * though the start leads to none of them, and the basic lexer takes their terminals, too. */
+
+/* Notes in `used` what a node of rule `by` names. Depth: the node's height. */
+static void note_uses(builder *b, uint32_t by, uint32_t module, uint32_t node, bool looped,
+                      uint8_t *used) {
+  tsl__lark *l = b->l;
+  const tsl__lnode n = l->nodes.at[node];
+  bool list = n.kind == TSL__L_SEQ || n.kind == TSL__L_ALT || n.kind == TSL__L_CALL;
+  tsl__exprs_work(l->x, 1);
+  if (n.kind == TSL__L_NAME || n.kind == TSL__L_CALL) {
+    uint32_t length = n.kind == TSL__L_CALL ? n.c : n.a;
+    uint32_t def = tsl__lark_find(l, module, tsl__lark_text(l, module, n.at), length);
+    if (def != TSL__LARK_NOWHERE && (def != by || looped)) used[def] = 1;
+  }
+  /* a loop is a rule of its own in Lark, and so is a template with its arguments */
+  if (n.kind == TSL__L_REPEAT) note_uses(b, by, module, n.a, looped || n.c == TSL__INF, used);
+  if (n.kind == TSL__L_IF) note_uses(b, by, module, n.a, looped, used);
+  for (uint32_t i = 0; list && i < n.b; i++)
+    note_uses(b, by, module, l->lists.at[n.a + i], looped || n.kind == TSL__L_CALL, used);
+}
+
+/* One round: `kept` loses the rules that no kept rule uses. Has it lost some? */
+static bool drop_unused(builder *b, uint8_t *kept, uint8_t *used) {
+  tsl__lark *l = b->l;
+  bool lost = false;
+  memset(used, 0, l->defs.n);
+  for (uint32_t i = 0; i < l->defs.n; i++)
+    for (uint32_t k = l->defs.at[i].body; kept[i] && k != TSL__LARK_NOWHERE;
+         k = l->bodies.at[k].next)
+      note_uses(b, i, l->bodies.at[k].module, l->bodies.at[k].node, false, used);
+  for (uint32_t i = 0; i < l->defs.n; i++) {
+    lost |= kept[i] && !used[i];
+    kept[i] &= used[i];
+  }
+  return lost;
+}
+
+static bool build_kept(builder *b) {
+  tsl__lark *l = b->l;
+  size_t size = 2 * l->defs.n;
+  uint8_t *kept = l->options.lexer == TSL__LARK_BASIC ? tsl__alloc(&l->alloc, size) : NULL;
+  if (!kept) return l->options.lexer != TSL__LARK_BASIC || no_memory(b);
+  for (uint32_t i = 0; i < l->defs.n; i++) {
+    const tsl__ldef *d = &l->defs.at[i];
+    kept[i] = !d->terminal && !d->declared && !d->parametric && d->module == l->top;
+  }
+  while (!failed(b) && drop_unused(b, kept, kept + l->defs.n)) {
+  }
+  for (uint32_t i = 0; i < l->defs.n && !failed(b); i++)
+    if (kept[i] && !l->defs.at[i].params && !tsl__lark_is_regular(&l->defs.at[i]))
+      rule_of(b, i, 0, (uint32_t)b->arguments.n);
+  tsl__free(&l->alloc, kept, size);
+  return !failed(b);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
 static bool build_all(builder *b, uint32_t *root) {
   tsl__lark *l = b->l;
   *root = grammar(b, l->top, l->options.start ? l->options.start : "start");
+  if (failed(b) || !build_kept(b)) return false;
   for (size_t i = 0; i < b->instances.n && !failed(b); i++) {
     b->at = b->instances.at[i];
     if (!build_instance(b)) return false;

@@ -193,7 +193,9 @@ void tsl__lark_free(tsl__lark *l) {
   tsl__vec_free(a, &l->params64);
   tsl__vec_free(a, &l->marks);
   tsl__vec_free(a, &l->lexemes);
+  tsl__vec_free(a, &l->tokens);
   tsl__vec_free(a, &l->report);
   tsl__arena_free(&l->arena);
   tsl__index_free(&l->by_name, a);
+  tsl__index_free(&l->by_leaf, a);
 }

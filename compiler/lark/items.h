@@ -84,7 +84,11 @@ typedef struct tsl__ldef {
   uint8_t state;
   uint8_t traits;
   tsl__expr raw, value;
-  uint32_t rule; /* of a rule without parameters, or a terminal with a frame: the GBNF rule */
+  int32_t priority;  /* of a terminal */
+  uint32_t token;    /* with a lexer: of tokens, plus 1; 0: it has none yet */
+  uint32_t notation; /* of a terminal: characters of its regular expression in Lark */
+  uint32_t wrapped;  /* the same, where it stands in another one */
+  uint32_t rule;     /* of a rule without parameters, or a terminal with a frame: the GBNF rule */
 } tsl__ldef;
 
 /* Is it one expression: a terminal, or a rule that says how it ends? */
@@ -150,7 +154,22 @@ typedef struct tsl__limport {
 typedef struct tsl__lexeme {
   tsl__expr text, skip; /* skip: what is ignored after it */
   bool lazy;            /* of a lazy rule */
+  uint32_t token;       /* with a lexer: which one */
 } tsl__lexeme;
+
+/* A terminal that a lexer knows: see lexer.h. */
+typedef struct tsl__ltoken {
+  tsl__expr text;
+  int32_t priority;
+  uint32_t width;              /* the most characters of a text */
+  uint32_t notation;           /* characters of its regular expression in Lark */
+  uint32_t module, at, length; /* where it is named, or stands */
+  uint32_t def;                /* TSL__LARK_NOWHERE: it has no name */
+  uint32_t leaf;               /* the node that its names lead to */
+  bool string, ignored, counted;
+  bool embedded; /* a string whose place in the order a regular expression takes */
+  uint8_t flags; /* of a string or a regular expression */
+} tsl__ltoken;
 
 typedef struct tsl__lark {
   tsl__exprs *x;
@@ -174,10 +193,15 @@ typedef struct tsl__lark {
   TSL__VEC(tsl__lark_mark) marks;
   TSL__VEC(tsl__lexeme) lexemes; /* member c of EXPR nodes, less 1 */
   bool lazy;                     /* some lexeme is lazy */
-  TSL__VEC(char) report;         /* items of the grammar's report, as JSON */
-  uint32_t top;                  /* the module that has the start */
-  tsl__arena arena;              /* of a list of grammars */
-  tsl__index by_name;            /* of names */
+  TSL__VEC(tsl__ltoken) tokens;  /* with a lexer: terminals that the rules use */
+  /* with a lexer: definitions that are one string or regular expression, and tokens without a name
+   * (their numbers come after those of the definitions) */
+  tsl__index by_leaf;
+  bool leaves_known;
+  TSL__VEC(char) report; /* items of the grammar's report, as JSON */
+  uint32_t top;          /* the module that has the start */
+  tsl__arena arena;      /* of a list of grammars */
+  tsl__index by_name;    /* of names */
   tsl_status status;
   tsl_error *error;
 } tsl__lark;
@@ -274,10 +298,21 @@ bool tsl__lark_open(tsl__lark *l, uint32_t module, uint32_t at);
  * help. */
 bool tsl__lark_whole(tsl__lark *l, const tsl__ldef *d, tsl__expr *out, uint8_t *traits);
 
+/* With a lexer: the token of a terminal in a rule; 0 on failure (token.c). */
+uint32_t tsl__lark_token_of(tsl__lark *l, uint32_t module, uint32_t node, tsl__expr text,
+                            bool counted);
+/* Characters of a terminal as one regular expression in Lark (notation.c). */
+uint32_t tsl__lark_notation(tsl__lark *l, uint32_t module, uint32_t node);
+/* Those of a definition, to `notation` and `wrapped`; those that it names are done. */
+void tsl__lark_measure(tsl__lark *l, tsl__ldef *d);
+
 /* build.c: rules to l->g; *root is where to start. */
 bool tsl__lark_build(tsl__lark *l, uint32_t *root);
 
 /* lexeme.c: after build.c. Where a lazy lexeme may begin, no other lexeme may hold its text. */
 bool tsl__lark_lexemes(tsl__lark *l, uint32_t *root);
+
+/* lexer.c: after build.c. Rules whose terminals are what a lexer takes. */
+bool tsl__lark_lex(tsl__lark *l, uint32_t *root);
 
 #endif

@@ -117,7 +117,8 @@ tsl_status tsl__lark_compile(tsl__exprs *x, const tsl_vocab *vocab, const char *
   bool fine = begin(&l, text, length) && check_text(&l) &&
               (is_list(&l) ? tsl__lark_grammars(&l) : tsl__lark_parse(&l, 0)) &&
               tsl__lark_import(&l) && tsl__lark_terminals(&l) && tsl__lark_build(&l, &root) &&
-              tsl__lark_lexemes(&l, &root) && rewrite(&l) && finish_report(&l);
+              tsl__lark_lexemes(&l, &root) && tsl__lark_lex(&l, &root) && rewrite(&l) &&
+              finish_report(&l);
   if (fine) {
     l.g->wrap = wrap;
     l.g->wrap_ctx = &l;

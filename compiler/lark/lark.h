@@ -11,7 +11,8 @@
  *             %ignore " "                    " a  a " is accepted, and so is "aa"
  *           This is the language of Lark's Earley parser with lexer="dynamic_complete", where each
  *           regular expression stands for all of its matches. lexer="dynamic" takes one match at
- *           each place, so it accepts a part of that language.
+ *           each place, so it accepts a part of that language. An option selects the lexers
+ *           "dynamic" and "basic" (lexer.h).
  * Lazy      A terminal with a lazy quantifier matches its shortest texts: those of which no
  *           beginning matches too. /<.*?>/ ends at the first ">". A greedy quantifier after a lazy
  *           one would make the match depend on the search: it is refused.
@@ -60,7 +61,15 @@ typedef tsl__expr tsl__lark_marks(void *ctx, tsl__exprs *x, const tsl__lark_mark
  * failure (sticky), or if there is no such text. */
 typedef tsl__expr tsl__lark_written(void *ctx, tsl__exprs *x, tsl__expr text);
 
+/* How a text is cut into terminals: in any way, or as one of Lark's lexers does (lexer.h). */
+typedef enum tsl__lark_lexer {
+  TSL__LARK_COMPLETE,
+  TSL__LARK_DYNAMIC,
+  TSL__LARK_BASIC
+} tsl__lark_lexer;
+
 typedef struct tsl__lark_options {
+  tsl__lark_lexer lexer;
   const char *start;    /* the start rule; NULL: "start" */
   uint32_t max_depth;   /* 0: 512 */
   tsl__lark_json *json; /* NULL: %json is not supported */

@@ -367,11 +367,18 @@ static bool parse_parametric(tsl__lscan *p, tsl__ldef *d) {
   return d->parametric = true;
 }
 
-static bool parse_priority(tsl__lscan *p) {
+/* A higher priority counts as this one. */
+#define PRIORITY_MAX 1000000000
+static bool parse_priority(tsl__lscan *p, tsl__ldef *d) {
   if (!tsl__scan_take(p, '.')) return true;
-  if (!tsl__scan_take(p, '-')) tsl__scan_take(p, '+');
+  bool minus = tsl__scan_take(p, '-');
+  if (!minus) tsl__scan_take(p, '+');
   if (!tsl__scan_digit(tsl__scan_peek(p))) return FAIL(p, "a priority is a number");
-  while (tsl__scan_digit(tsl__scan_peek(p))) p->at++;
+  int64_t n = 0;
+  for (; tsl__scan_digit(tsl__scan_peek(p)); p->at++)
+    if (n < PRIORITY_MAX) n = 10 * n + p->text[p->at] - '0';
+  if (n > PRIORITY_MAX) n = PRIORITY_MAX;
+  d->priority = (int32_t)(minus ? -n : n);
   return true;
 }
 
@@ -402,7 +409,7 @@ bool tsl__scan_definition(tsl__lscan *p, tsl__lhow how) {
     return FAIL_AT(p, d.at, "'?' does not go with a rule whose name begins with '_'");
   if (!parse_parametric(p, &d) || !parse_params(p, &d) || !parse_attributes(p, &d)) return false;
   tsl__scan_skip(p, false);
-  if (!parse_priority(p) || !parse_attributes(p, &d)) return false;
+  if (!parse_priority(p, &d) || !parse_attributes(p, &d)) return false;
   tsl__scan_skip(p, false);
   if (!tsl__scan_take(p, ':')) return FAIL(p, "expected ':' after the name of a definition");
   uint32_t node = tsl__scan_body(p, 0, d.terminal);

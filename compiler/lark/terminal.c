@@ -380,6 +380,7 @@ static bool leave(tsl__lark *l, uint32_t def) {
   d->value = all.value;
   d->traits = all.traits;
   d->state = DONE;
+  if (l->options.lexer) tsl__lark_measure(l, d);
   return !tsl__lark_failed(l);
 }
 

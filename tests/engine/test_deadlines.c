@@ -48,6 +48,7 @@ typedef enum form {
   A_GBNF,
   A_TAGS,
   A_LARK,
+  A_LEXED,
   AN_EBNF,
   AN_ABNF,
   SOME_TOOLS,
@@ -183,6 +184,11 @@ static void lark_rules(unsigned n) {
   for (unsigned i = 0; i < n; i++)
     add("r%u: \"a%u\" r%u? | T%u\nT%u: /x%u[a-z]*/\n", i, i, (i + 1) % n, i, i, i);
 }
+static void lark_keywords(unsigned n) {
+  add("start: (NAME | NUMBER | \"(\" start \")\"");
+  for (unsigned i = 0; i < n; i++) add(" | \"word%u\" NAME | \"<%u\"", i, i);
+  add(")+\nNAME: /[a-z]\\w*/\nNUMBER: /\\d+(\\.\\d+)?/\n%%ignore \" \"\n");
+}
 static void lark_terminal(unsigned n) {
   add("start: T\nT: ");
   for (unsigned i = 0; i < n; i++) add("%s\"word%u\"", i ? " | " : "", i);
@@ -263,6 +269,7 @@ static const text_row texts[] = {
     {"alternatives", A_REGEX, alternatives, 20000, NULL},
     {"GBNF's rules", A_GBNF, many_rules, 20000, NULL},
     {"Lark's rules", A_LARK, lark_rules, 20000, NULL},
+    {"keywords of Lark", A_LEXED, lark_keywords, 1500, NULL},
     {"a terminal of Lark", A_LARK, lark_terminal, 50000, NULL},
     {"EBNF's rules", AN_EBNF, ebnf_rules, 20000, NULL},
     {"ABNF's rules", AN_ABNF, abnf_rules, 20000, NULL},
@@ -288,7 +295,9 @@ static tsl_status compile_source(const tsl_limits *limits, tsl_grammar **out, ts
 
 static tsl_status compile(form kind, const tsl_limits *limits, tsl_grammar **out,
                           tsl_error *error) {
+  const tsl_lark_options lexed = {.lexer = "basic"};
   switch (kind) {
+  case A_LEXED: return tsl_grammar_lark(vocab, text, length, &lexed, limits, out, error);
   case A_SCHEMA: return tsl_grammar_json_schema(vocab, text, length, NULL, limits, out, error);
   case A_REGEX: return tsl_grammar_regex(vocab, text, length, NULL, limits, out, error);
   case A_GBNF: return tsl_grammar_gbnf(vocab, text, length, NULL, limits, out, error);

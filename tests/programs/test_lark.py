@@ -48,20 +48,30 @@ class Error(ctypes.Structure):
     ]
 
 
+class Options(ctypes.Structure):
+    _fields_ = [
+        ("start", ctypes.c_char_p),
+        ("resolver", ctypes.c_void_p),
+        ("resolver_ctx", ctypes.c_void_p),
+        ("lexer", ctypes.c_char_p),
+    ]
+
+
 class Engine:
     def __init__(self):
         self.lib = ctypes.CDLL(str(next(BUILD.glob("libturnstile.so"))))
         self.vocab = ctypes.c_void_p()
         assert self.lib.tsl_vocab_embedded(None, ctypes.byref(self.vocab), None) == 0
 
-    def grammar(self, text):
+    def grammar(self, text, lexer=None):
         """A matcher, or the error."""
+        options = Options(lexer=lexer and lexer.encode())
         grammar, matcher, error, data = ctypes.c_void_p(), ctypes.c_void_p(), Error(), text.encode()
         status = self.lib.tsl_grammar_lark(
             self.vocab,
             data,
             ctypes.c_size_t(len(data)),
-            None,
+            ctypes.byref(options),
             None,
             ctypes.byref(grammar),
             ctypes.byref(error),

@@ -208,9 +208,9 @@ static int read_regex(PyObject *options, job *j) {
   return 0;
 }
 
-/* (start, resolver or None) */
+/* (start, resolver or None, lexer or None) */
 static int read_lark(PyObject *options, job *j) {
-  if (!PyArg_ParseTuple(options, "zO", &j->source.root, &j->resolver)) return -1;
+  if (!PyArg_ParseTuple(options, "zOz", &j->source.root, &j->resolver, &j->lark.lexer)) return -1;
   j->source.lark = &j->lark;
   if (j->resolver == Py_None) j->resolver = NULL;
   if (!j->resolver) return 0;

@@ -196,14 +196,16 @@ class Grammar(_core.Grammar):
         return cls._make("gbnf", vocab, text, (root,), limits)
 
     @classmethod
-    def lark(cls, vocab, text, *, start="start", resolver=None, **limits):
+    def lark(cls, vocab, text, *, start="start", resolver=None, lexer=None, **limits):
         """Compile a Lark grammar, or a list of grammars as JSON (docs/lark.md).
 
         start     its start rule
         resolver  called with "a/b.lark" for what %import names outside the library (common, python,
                   unicode); returns its text as str or bytes, or None. What it raises is raised
+        lexer     how a text is cut into terminals: "dynamic_complete" (or None), in any way;
+                  "dynamic" or "basic", as Lark's lexer of that name does
         """
-        return cls._make("lark", vocab, text, (start, resolver), limits)
+        return cls._make("lark", vocab, text, (start, resolver, lexer), limits)
 
     @classmethod
     def ebnf(cls, vocab, text, *, root="root", **limits):

@@ -127,6 +127,7 @@ class Grammar(_core.Grammar):
         *,
         start: Optional[str] = "start",
         resolver: Optional[Callable[[str], Union[str, bytes, None]]] = None,
+        lexer: Optional[str] = None,
         max_memory: int = 0,
         max_stacks: int = 0,
         max_depth: int = 0,

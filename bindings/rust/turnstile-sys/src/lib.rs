@@ -330,6 +330,7 @@ pub struct tsl_lark_options {
     pub start: *const c_char,
     pub resolver: tsl_resolver,
     pub resolver_ctx: *mut c_void,
+    pub lexer: *const c_char,
 }
 
 pub type tsl_request_kind = c_int;
