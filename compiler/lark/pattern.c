@@ -49,7 +49,7 @@ static bool syntax(writer *w, const char *what) { return refuse(w, TSL_ERR_SYNTA
 
 static bool put_n(writer *w, const void *text, size_t n) {
   if (!tsl__vec_reserve(&w->l->alloc, w->out, n)) return tsl__lark_no_memory(w->l);
-  memcpy(w->out->at + w->out->n, text, n);
+  if (n) memcpy(w->out->at + w->out->n, text, n);
   w->out->n += n;
   return true;
 }
