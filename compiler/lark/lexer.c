@@ -17,7 +17,7 @@
  * Cost      Linear in the copies; each bar of a sequence costs a look at each of its items.
  * Limits    TSL__LARK_INSTANCES_MAX copies, SPLIT_MAX items of a sequence or a counted loop that is
  *           cut by bars
- * Tested by tests/lark/test_lexers.c, tests/programs/test_lark.py
+ * Tested by tests/lark/test_lexers.c, tests/programs/test_lark_lexers.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */

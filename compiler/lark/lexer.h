@@ -32,7 +32,7 @@
  *           beginnings. The rules take time linear in their copies.
  * Limits    TSL__LARK_BARS_MAX bars, TSL__LARK_INSTANCES_MAX copies of rules. A bar must be a
  *           finite set of texts. All are errors that say so.
- * Tested by tests/lark/test_lexers.c, tests/programs/test_lark.py
+ * Tested by tests/lark/test_lexers.c, tests/programs/test_lark_lexers.py
  *
  * SPDX-License-Identifier: Apache-2.0
  */
