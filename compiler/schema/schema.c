@@ -56,7 +56,7 @@ static void add_place(const struct schema *s, const tsl__json *at, char *message
   char pointer[256];
   size_t n = strlen(message);
   if (tsl__json_pointer(s->root, at, pointer, sizeof pointer) < sizeof pointer)
-    snprintf(message + n, room - n, ": %s", pointer);
+    snprintf(message + n, room - n, ": %s", *pointer ? pointer : "the root of the schema");
 }
 
 void tsl__schema_fail(struct schema *s, tsl_status status, const tsl__json *at, const char *format,

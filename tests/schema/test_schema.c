@@ -567,11 +567,38 @@ static void test_overlapping_patterns(void) {
   }
 }
 
+/* An object's cells are made when it is first read: the message says where the object stands. */
+static void test_many_patterns(void) {
+  static const char *const around[][3] = {
+      {"", "", ": the root of the schema"},
+      {"{\"anyOf\":[{\"type\":\"string\"},", "]}", "/anyOf/1"},
+  };
+  for (size_t i = 0; i < sizeof around / sizeof *around; i++) {
+    char schema[4000];
+    tsl_grammar *g = NULL;
+    tsl_error error = {0};
+    snprintf(schema, sizeof schema, "%s{\"type\":\"object\",\"patternProperties\":{", around[i][0]);
+    for (unsigned k = 0; k < 70; k++)
+      snprintf(schema + strlen(schema), 40, "%s\"%c%u$\":{\"minimum\":%u}", k ? "," : "",
+               'a' + (int)(k % 26), k, k);
+    strcat(schema, "},\"additionalProperties\":false}");
+    strcat(schema, around[i][1]);
+    tsl_status status =
+        tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, &error);
+    CHECKF(status == TSL_ERR_LIMIT && strstr(error.message, "more than 64 different patterns"),
+           "%s, %s", tsl_status_name(status), error.message);
+    CHECKF(strstr(error.message, around[i][2]) || strstr(error.pointer, around[i][2]), "%s at %s",
+           error.message, error.pointer);
+    tsl_grammar_release(g);
+  }
+}
+
 int main(void) {
   make_vocab();
   RUN(test_cases, "schemas: accepted, rejected, refused, shortest; no dead ends");
   RUN(test_keywords, "a case for every keyword");
   RUN(test_overlapping_patterns, "patterns of names that overlap");
+  RUN(test_many_patterns, "too many patterns of names, and where they stand");
   RUN(test_shortest_inside, "the shortest completion, byte by byte");
   RUN(test_suite, "the JSON Schema Test Suite, required and optional, token by token with masks, "
                   "property order any");
