@@ -320,13 +320,13 @@ static bool is_any_up_to(tsl__exprs *x, tsl__expr e, uint32_t *most) {
          n.a == tsl__expr_any_char(x);
 }
 
-/* The excluded texts of strings of up to `most` characters. One of `most` characters goes without
- * its quote: nothing but the quote could follow. */
+/* The excluded texts of strings of up to `most` characters. One of `most` characters goes with its
+ * quote, and without it, too: nothing but the quote could follow. */
 static tsl__expr except_up_to(tsl__exprs *x, tsl__expr except, uint32_t most) {
   tsl__expr any = tsl__expr_any_char(x);
-  tsl__expr shorter = tsl__expr_and(x, except, tsl__expr_repeat(x, any, 0, most - 1)),
+  tsl__expr all = tsl__expr_and(x, except, tsl__expr_repeat(x, any, 0, most)),
             whole = tsl__expr_and(x, except, tsl__expr_repeat(x, any, most, most));
-  return tsl__expr_alt(x, tsl__expr_json_string(x, shorter), tsl__expr_json_part(x, whole));
+  return tsl__expr_alt(x, tsl__expr_json_string(x, all), tsl__expr_json_part(x, whole));
 }
 
 static bool difference(tsl__exprs *x, tsl__expr inner, tsl__letters *out) {

@@ -111,6 +111,25 @@ static bool except_here(tsl__space *space, uint32_t node, tsl__reference *ref) {
   return tsl__vec_push(&space->alloc, &ref->nodes, node) || tsl__space_no_memory(space);
 }
 
+/* An excluded string arrives at a node. It may have two counts: it is one of up to 18 characters
+ * and its quote, or one of 18 without. Then the state is a fork, and both branches go on. */
+static bool except_at(tsl__space *space, tsl__level *l, tsl__target target, uint32_t before,
+                      uint32_t node, tsl__reference *ref) {
+  uint32_t count;
+  tsl__state state = tsl__target_resolve(space, target, before, &count);
+  const tsl__state_rec *r = tsl__state_expanded(space, state);
+  if (!r || !tsl__space_step(space, 1)) return false;
+  if (r->flags & TSL__STATE_FORK) {
+    for (uint32_t i = 0; i < r->edges; i++)
+      if (!except_at(space, l, tsl__state_edges(r)[i].to, count, node, ref)) return false;
+    return true;
+  }
+  if (r->flags & TSL__STATE_NULLABLE && !except_here(space, node, ref)) return false;
+  if (space->vocab->trie.nodes[node].children)
+    tsl__level_push(space, l, (tsl__level_entry){node, state, count, 0, false, 0, NULL});
+  return space->status == TSL_OK;
+}
+
 /* Find where an excluded string, which is in `state` at a node, is complete below that node.
  * `open`: some are without their closing quote. */
 static void except_node(tsl__space *space, tsl__level *l, tsl__state state, uint32_t node,
@@ -125,15 +144,9 @@ static void except_node(tsl__space *space, tsl__level *l, tsl__state state, uint
     if (!r || !tsl__space_step(space, 1)) return;
     if (!open && !quote_below(trie, n)) continue;
     for (uint32_t c = n->first_child; c < n->first_child + n->children; c++) {
-      uint32_t count;
       if (!open && trie->labels[c] != '"' && !quote_below(trie, &trie->nodes[c])) continue;
       tsl__target t = tsl__state_step(space, r, trie->labels[c]);
-      if (!t) continue;
-      tsl__state to = tsl__target_resolve(space, t, e.count, &count);
-      const tsl__state_rec *rt = tsl__state_expanded(space, to);
-      if (!rt || (rt->flags & TSL__STATE_NULLABLE && !except_here(space, c, ref))) return;
-      if (trie->nodes[c].children)
-        tsl__level_push(space, l, (tsl__level_entry){c, to, count, 0, false, 0, NULL});
+      if (t && !except_at(space, l, t, e.count, c, ref)) return;
     }
   }
 }

@@ -42,7 +42,8 @@ typedef struct tsl__reference {
   tsl__mask mask;
   tsl__leftover left;
   /* removed: tokens, in any order; the tokens of two bitsets (NULL: none); and leftover nodes, with
-   * all below them. The nodes are sorted by their tokens, and none is below another */
+   * all below them. The nodes are sorted by their tokens. One is below another only where nothing
+   * but a quote follows that one */
   TSL__VEC(tsl_token) tokens;
   const uint32_t *without[2];
   TSL__VEC(uint32_t) nodes;

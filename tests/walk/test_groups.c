@@ -578,6 +578,32 @@ static void least_lengths(void) {
   }
 }
 
+/* Strings of limited length but those of a pattern with a count. After each of 1 to 21 characters
+ * tokens that end the string are judged, and tokens that reach the limit with their quote. */
+static void excluded_counts(void) {
+  static const char *const patterns[] = {"^a.{2,64}$", "^.{2,64}$", "^a.{0,30}b$|^a.{3,40}$"};
+  static uint32_t mask[(TOKENS + 31) / 32 + 16];
+  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+    char schema[100], text[40] = "\"a";
+    tsl_grammar *g = NULL;
+    tsl_matcher *m = NULL;
+    tsl_error error = {0};
+    snprintf(schema, sizeof schema,
+             "{\"type\":\"string\",\"not\":{\"pattern\":\"%s\"},\"maxLength\":22}", patterns[i]);
+    CHECKF(tsl_grammar_json_schema(vocab, schema, strlen(schema), NULL, NULL, &g, &error) == TSL_OK,
+           "%s: %s", schema, error.message);
+    if (g) CHECK(tsl_matcher_new(g, NULL, &m) == TSL_OK);
+    for (size_t n = 2; m && n < 23; n++) {
+      tsl_matcher_reset(m);
+      CHECK(tsl_matcher_accept_bytes(m, text, n, NULL) == TSL_OK);
+      CHECK(tsl_matcher_mask(m, mask) == TSL_OK && mask_is_right(m, mask, schema, text));
+      text[n] = 'b';
+    }
+    tsl_matcher_free(m);
+    tsl_grammar_release(g);
+  }
+}
+
 /* A look-ahead writes out the repetitions around it. Each of four kinds of lines is followed by all
  * four. There are 4^24 ways through them, and no pass may go along all. */
 static void alternatives_in_rows(void) {
@@ -620,6 +646,7 @@ int main(int argc, char **argv) {
   RUN(short_meets, "several patterns, all short texts");
   RUN(long_meets, "several patterns, to the end of long texts");
   RUN(least_lengths, "texts that begin otherwise and must not be short");
+  RUN(excluded_counts, "strings of limited length but those with a count");
   RUN(alternatives_in_rows, "alternatives in front of one another, many times");
   RUN(masks_were_compared, "the comparison did happen");
   tsl_vocab_release(vocab);
